@@ -17,8 +17,8 @@ import (
 )
 
 type rehearseOptions struct {
-	root, stateDir, output string
-	keep, discard          bool
+	root, stateDir, output, until string
+	keep, discard                 bool
 }
 
 func (o *rehearseOptions) AddFlags(f *pflag.FlagSet) {
@@ -26,8 +26,12 @@ func (o *rehearseOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.stateDir, "state-dir", "", "folder of the rehearsal (default <root>/.krops/rehearsal/<environment>)")
 	f.StringVar(&o.output, "output", "text", "text or json: how progress and report are written")
 	f.BoolVar(&o.keep, "keep", false, "stop before the teardown and let everything run, to look around")
+	f.StringVar(&o.until, "until", "", "stop after the step of this name and let everything run")
 	f.BoolVar(&o.discard, "discard", false, "end an unfinished or kept rehearsal and remove all of it")
 }
+
+// lastBeforeTeardown is the step after which --keep stops.
+const lastBeforeTeardown = lifecycle.StepBootstrapDelete
 
 func newRehearseCommand() *cobra.Command {
 	var o rehearseOptions
@@ -56,6 +60,12 @@ rehearsal goes on where it stopped when the same command is run again.`,
 func runRehearse(ctx context.Context, name string, o rehearseOptions, stdout, stderr *os.File) error {
 	if o.output != "text" && o.output != "json" {
 		return fmt.Errorf("--output=%s: it is text or json", o.output)
+	}
+	if o.keep && o.until != "" {
+		return errors.New("--keep and --until: give one of them; --keep is --until=" + lastBeforeTeardown)
+	}
+	if o.keep {
+		o.until = lastBeforeTeardown
 	}
 	if o.stateDir == "" {
 		o.stateDir = filepath.Join(o.root, ".krops", "rehearsal", name)
@@ -92,13 +102,13 @@ func runRehearse(ctx context.Context, name string, o rehearseOptions, stdout, st
 		if o.output == "json" {
 			err = errors.Join(err, printReportJSON(stdout, report))
 		} else {
-			printReport(stdout, report, err == nil && !o.keep)
+			printReport(stdout, report, err == nil && o.until == "")
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("%w\nRun the same command again to go on from here, or add --discard to throw the rehearsal away.\nLogs are below %s", err, opts.StateDir)
 	}
-	if o.keep {
+	if o.until != "" {
 		printKept(stdout, name, r)
 	}
 	return nil
@@ -114,7 +124,7 @@ func rehearsalOptions(env *environment.Environment, o rehearseOptions) (rehearsa
 		return rehearsal.Options{}, err
 	}
 	return rehearsal.Options{
-		Environment: env, StateDir: o.stateDir, Keep: o.keep,
+		Environment: env, StateDir: o.stateDir, Until: o.until,
 		Krops: krops, ClusterBinary: cluster, WorldCommand: []string{krops, worldCommand},
 	}, nil
 }

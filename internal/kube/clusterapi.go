@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -118,6 +119,7 @@ func conditionTrue(object *unstructured.Unstructured, kind string) error {
 		}
 		reason, _ := condition["reason"].(string)
 		message, _ := condition["message"].(string)
+		message = strings.Join(strings.Fields(message), " ") // Cluster API writes lists over several lines
 		if message == "" {
 			return fmt.Errorf("%s is %v (%s)", kind, condition["status"], reason)
 		}

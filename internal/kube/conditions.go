@@ -133,6 +133,9 @@ func nodeReady(node *corev1.Node) error {
 	return fmt.Errorf("node %s has not reported its state", node.Name)
 }
 
+// reasonsShown is how many reasons people get to read at once; a fresh cluster has dozens.
+const reasonsShown = 3
+
 // forEach returns what is wrong with any of the items, in their order, in one line.
 func forEach[T any](items []T, check func(T) error) error {
 	var failed []error
@@ -151,15 +154,20 @@ func forEach[T any](items []T, check func(T) error) error {
 	}
 }
 
-// joined is errors.Join with a separator that keeps a reason on one line.
+// joined is errors.Join for a reason on one line, which shows the first few errors and unwraps to all.
 type joined []error
 
 func (j joined) Error() string {
-	texts := make([]string, len(j))
-	for i, err := range j {
+	shown := j[:min(len(j), reasonsShown)]
+	texts := make([]string, len(shown))
+	for i, err := range shown {
 		texts[i] = err.Error()
 	}
-	return strings.Join(texts, "; ")
+	text := strings.Join(texts, "; ")
+	if hidden := len(j) - len(shown); hidden > 0 {
+		text += fmt.Sprintf("; and %d more", hidden)
+	}
+	return text
 }
 
 func (j joined) Unwrap() []error { return j }

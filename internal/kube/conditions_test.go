@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -111,6 +112,18 @@ func TestCRDEstablished(t *testing.T) {
 	}
 }
 
+func TestForEachShowsAFewReasons(t *testing.T) {
+	last := errors.New("five")
+	err := forEach([]error{errors.New("one"), nil, errors.New("two"), errors.New("three"), errors.New("four"), last},
+		func(err error) error { return err })
+	if want := "5 of 6: one; two; three; and 2 more"; err.Error() != want {
+		t.Errorf("got %q, want %q", err, want)
+	}
+	if !errors.Is(err, last) {
+		t.Error("a reason that is not shown is lost")
+	}
+}
+
 func TestNodesReady(t *testing.T) {
 	node := func(name string, status corev1.ConditionStatus) client.Object {
 		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
@@ -168,8 +181,8 @@ func TestClusterAvailable(t *testing.T) {
 			clusterObject(nil, condition("Available", "True", 2, ""), condition("RemoteConnectionProbe", "True", 3, "")),
 			"Cluster default/m: condition Available is older than the last change"},
 		{"not while its API server does not answer",
-			clusterObject(nil, condition("Available", "True", 3, ""), condition("RemoteConnectionProbe", "False", 3, "Remote connection failed")),
-			"Cluster default/m: RemoteConnectionProbe is False (R): Remote connection failed"},
+			clusterObject(nil, condition("Available", "True", 3, ""), condition("RemoteConnectionProbe", "False", 3, "* Remote connection\n* failed")),
+			"Cluster default/m: RemoteConnectionProbe is False (R): * Remote connection * failed"},
 		{"not while paused", clusterObject(map[string]any{"paused": true}, condition("Available", "True", 3, ""), condition("RemoteConnectionProbe", "True", 3, "")),
 			"Cluster default/m is paused, so nothing reconciles it: an interrupted move leaves it like this"},
 	}

@@ -38,16 +38,25 @@ type jsonLines struct{ *json.Encoder }
 func (j *jsonLines) Observe(e lifecycle.Event) { _ = j.Encode(e) }
 func (j *jsonLines) Close() error              { return nil }
 
-// lines writes a line for each thing that happens.
+// calm is how long a step's reasons for waiting are kept to one line.
+const calm = 2 * time.Second
+
+// lines writes a line for each thing that happens; of the reasons why a step
+// waits, one every other second.
 type lines struct {
 	out   io.Writer
 	start time.Time
+	said  map[string]time.Time // by step
 }
 
 func (l *lines) Observe(e lifecycle.Event) {
 	if l.start.IsZero() {
-		l.start = e.Time
+		l.start, l.said = e.Time, map[string]time.Time{}
 	}
+	if e.Kind == lifecycle.Waiting && e.Time.Sub(l.said[e.Step]) < calm {
+		return
+	}
+	l.said[e.Step] = e.Time
 	text := string(e.Kind)
 	switch e.Kind {
 	case lifecycle.Started:

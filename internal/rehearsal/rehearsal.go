@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -46,8 +47,9 @@ type Options struct {
 	WorldCommand []string
 	// ClusterBinary is the krops-cluster program.
 	ClusterBinary string
-	// Keep stops before the teardown and lets everything run.
-	Keep bool
+	// Until is the last step to take; everything is let run after it. Empty
+	// means all of them.
+	Until string
 	// Observe is told what happens. It may be nil.
 	Observe lifecycle.Observer
 }
@@ -108,12 +110,37 @@ func New(opts Options) (*Rehearsal, error) {
 		ClusterBinary: opts.ClusterBinary,
 		Patches:       patches(r.settings),
 	}
-	return r, nil
+	return r, r.checkUntil()
 }
 
 // Steps are the steps that Run will take: the whole life, or the rest of it
-// where the teardown was begun before.
+// where the teardown was begun before, up to the last one wanted.
 func (r *Rehearsal) Steps() []lifecycle.Step {
+	steps := r.allSteps()
+	for i, s := range steps {
+		if s.Name == r.opts.Until {
+			return steps[:i+1]
+		}
+	}
+	return steps
+}
+
+// checkUntil reports that there is no step of the name that is to be the last.
+func (r *Rehearsal) checkUntil() error {
+	if r.opts.Until == "" {
+		return nil
+	}
+	var names []string
+	for _, s := range r.allSteps() {
+		if s.Name == r.opts.Until {
+			return nil
+		}
+		names = append(names, s.Name)
+	}
+	return fmt.Errorf("there is no step %q to stop after; from here the steps are %s", r.opts.Until, strings.Join(names, ", "))
+}
+
+func (r *Rehearsal) allSteps() []lifecycle.Step {
 	steps := []lifecycle.Step{{
 		Name: StepWorld, Title: "open the simulated AWS", Timeout: worldWithin,
 		Run: func(ctx context.Context, _ func(string)) (err error) {
@@ -135,9 +162,7 @@ func (r *Rehearsal) Steps() []lifecycle.Step {
 	if !r.journal.Begun(down[0].Name) {
 		add(r.run.Bootstrap())
 	}
-	if !r.opts.Keep {
-		add(down)
-	}
+	add(down)
 	return steps
 }
 
@@ -162,14 +187,14 @@ func (r *Rehearsal) Run(ctx context.Context) (*Report, error) {
 	defer cancel()
 	report, reportErr := r.report(ending)
 	if err == nil {
-		err = errors.Join(reportErr, report.verdict(r.opts.Keep))
+		err = errors.Join(reportErr, report.verdict(r.kept()))
 	}
 	return report, errors.Join(err, r.end(ending, err == nil))
 }
 
 // end leaves the rehearsal as it is meant to be left.
 func (r *Rehearsal) end(ctx context.Context, well bool) error {
-	if r.opts.Keep {
+	if r.kept() {
 		return errors.Join(r.run.Detach(), r.detachWorld())
 	}
 	if err := errors.Join(r.run.Stop(ctx), world.Stop(ctx, r.layout.world())); err != nil {
@@ -180,6 +205,9 @@ func (r *Rehearsal) end(ctx context.Context, well bool) error {
 	}
 	return os.RemoveAll(r.opts.StateDir)
 }
+
+// kept reports that the rehearsal stops early and lives on.
+func (r *Rehearsal) kept() bool { return r.opts.Until != "" }
 
 func (r *Rehearsal) detachWorld() error {
 	if r.world == nil {

@@ -64,10 +64,7 @@ func (a *account) State(ctx context.Context, item inventory.Item) (State, error)
 	if awserr.NotFound(err) {
 		return State{Phase: Absent}, nil
 	}
-	if err != nil {
-		return State{}, fmt.Errorf("look at %s: %w", item.Ref(), err)
-	}
-	return state, nil
+	return state, err
 }
 
 // Delete implements Cloud.
@@ -76,10 +73,7 @@ func (a *account) Delete(ctx context.Context, item inventory.Item) error {
 	if !ok {
 		return fmt.Errorf("%s: a sweep cannot delete this kind", item.Ref())
 	}
-	if err := r.delete(a, ctx, item); err != nil {
-		return fmt.Errorf("delete %s: %w", item.Ref(), err)
-	}
-	return nil
+	return r.delete(a, ctx, item)
 }
 
 func (a *account) in(region string) aws.Config {

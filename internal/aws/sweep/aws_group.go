@@ -61,7 +61,7 @@ func (a *account) deleteSecurityGroup(ctx context.Context, item inventory.Item) 
 func (a *account) Revoke(ctx context.Context, item inventory.Item) error {
 	out, err := a.securityGroup(ctx, item)
 	if err != nil {
-		return fmt.Errorf("look at the rules of %s: %w", item.Ref(), err)
+		return fmt.Errorf("look at the rules: %w", err)
 	}
 	for _, group := range out.SecurityGroups {
 		if rules := referring(group.IpPermissions); len(rules) > 0 {
@@ -69,7 +69,7 @@ func (a *account) Revoke(ctx context.Context, item inventory.Item) error {
 				GroupId: group.GroupId, IpPermissions: rules,
 			})
 			if err != nil {
-				return fmt.Errorf("revoke inbound rules of %s: %w", item.Ref(), err)
+				return fmt.Errorf("revoke inbound rules: %w", err)
 			}
 		}
 		if rules := referring(group.IpPermissionsEgress); len(rules) > 0 {
@@ -77,7 +77,7 @@ func (a *account) Revoke(ctx context.Context, item inventory.Item) error {
 				GroupId: group.GroupId, IpPermissions: rules,
 			})
 			if err != nil {
-				return fmt.Errorf("revoke outbound rules of %s: %w", item.Ref(), err)
+				return fmt.Errorf("revoke outbound rules: %w", err)
 			}
 		}
 	}

@@ -7,8 +7,9 @@ import (
 )
 
 // Cloud takes single items away. Its methods may be called from several
-// goroutines and more than once for an item. They don't wait and don't judge
-// errors: an error is AWS's own, wrapped.
+// goroutines and more than once for an item. They don't wait, they don't judge
+// errors (an error is AWS's own, wrapped), and they leave it to the caller to
+// name the item.
 type Cloud interface {
 	// State looks at the item. An error means that its state is unknown.
 	State(ctx context.Context, item inventory.Item) (State, error)

@@ -3,6 +3,7 @@ package sweep_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -334,7 +335,7 @@ func (r *recorder) Observe(e sweep.Event) {
 func TestExecuteTellsTheObserver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{name: "delete subnet-1"}
-		c := &cloud{things: map[string]*thing{"subnet-1": {lasts: 4, refusals: []error{dependent, dependent}}}}
+		c := &cloud{things: map[string]*thing{"subnet-1": {lasts: 4, refusals: []error{dependent, fmt.Errorf("request 2: %w", dependent)}}}}
 		if _, err := plan([]inventory.Item{owned(inventory.Subnet, "subnet-1")}).Execute(t.Context(), c, sweep.Options{Observer: r}); err != nil {
 			t.Fatal(err)
 		}

@@ -102,6 +102,7 @@ func (s *simulated) sweep(ctx context.Context, scope inventory.Scope, opts sweep
 		s.t.Fatal(err)
 	}
 	opts.Poll, opts.MaxPoll = 10*time.Millisecond, 50*time.Millisecond
+	opts.Patience, opts.Timeout = 20*time.Second, time.Minute
 	return sweep.NewPlan(inv).Execute(ctx, sweep.NewCloud(s.cfg), opts)
 }
 

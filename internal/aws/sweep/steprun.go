@@ -20,9 +20,11 @@ type stepRun struct {
 	asked bool
 	// stuckSince is since when nothing moves; zero while something does.
 	stuckSince time.Time
-	// reason and cause are why the item was still there at the last look.
+	// reason and cause are why the item was still there at the last look, and
+	// told is what the observer knows of it.
 	reason string
 	cause  error
+	told   string
 	pause  time.Duration
 }
 
@@ -153,7 +155,9 @@ func (r *stepRun) stuck(reason string, cause error) {
 }
 
 func (r *stepRun) note(reason string, cause error) {
-	if reason != r.reason {
+	// The same refusal reads differently each time, because of its request id.
+	if key := orElse(awserr.Code(cause), reason); key != r.told {
+		r.told = key
 		r.tell(r.step, Waiting, reason, "")
 	}
 	r.reason, r.cause = reason, cause

@@ -145,3 +145,30 @@ func TestVPCImplies(t *testing.T) {
 		t.Errorf("left after the VPC: %v %v %v", tables, groups, acls)
 	}
 }
+
+// Each thing in a VPC keeps it, alone.
+func TestDeleteVPCIsBlocked(t *testing.T) {
+	for name, block := range map[string]func(a *account, vpc string) (unblock any){
+		"by a subnet": func(a *account, vpc string) any {
+			return &ec2.DeleteSubnetInput{SubnetId: aws.String(a.subnet(vpc, home+"a", "10.0.0.0/20"))}
+		},
+		"by an internet gateway": func(a *account, vpc string) any {
+			return &ec2.DetachInternetGatewayInput{InternetGatewayId: aws.String(a.gateway(vpc)), VpcId: aws.String(vpc)}
+		},
+		"by a route table": func(a *account, vpc string) any {
+			return &ec2.DeleteRouteTableInput{RouteTableId: aws.String(a.table(vpc))}
+		},
+		"by a security group": func(a *account, vpc string) any {
+			return &ec2.DeleteSecurityGroupInput{GroupId: aws.String(a.group(vpc, "node"))}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAccount(t, ec2sim.Options{})
+			vpc := a.vpc("10.0.0.0/16")
+			unblock := block(a, vpc)
+			a.refused(&ec2.DeleteVpcInput{VpcId: aws.String(vpc)}, "DependencyViolation")
+			a.ok(unblock)
+			a.ok(&ec2.DeleteVpcInput{VpcId: aws.String(vpc)})
+		})
+	}
+}

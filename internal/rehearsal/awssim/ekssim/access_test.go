@@ -108,7 +108,11 @@ func TestAccessEntryLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.wantWho(session, who{session, []string{"viewers"}, true})
-	for range 2 { // clients send it again on every pass
+	if _, err := e.associate(adminPolicy, &types.AccessScope{Type: types.AccessScopeTypeNamespace, Namespaces: []string{"a"}}); err != nil {
+		t.Fatal(err)
+	}
+	e.wantWho(session, who{session, []string{"viewers"}, true}) // an admin of one namespace is not one of all
+	for range 2 {                                               // clients send it again on every pass
 		if _, err := e.associate(adminPolicy, &types.AccessScope{Type: types.AccessScopeTypeCluster}); err != nil {
 			t.Fatal(err)
 		}

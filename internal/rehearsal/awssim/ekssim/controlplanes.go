@@ -24,7 +24,7 @@ func (s *Service) clusterOperations() []service.Operation {
 		service.Read("ListClusters", s.listClusters, "MaxResults", "NextToken"),
 		service.Write("DeleteCluster", s.deleteCluster, "Name"),
 		service.Read("DescribeClusterVersions", s.describeClusterVersions, "ClusterType", "ClusterVersions", "DefaultOnly",
-			"IncludeAll", "MaxResults", "NextToken", "Status", "VersionStatus"),
+			"IncludeAll", "MaxResults", "NextToken", "VersionStatus"),
 	}
 }
 

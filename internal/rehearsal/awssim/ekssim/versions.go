@@ -74,7 +74,6 @@ func (s *Service) describeClusterVersions(c *service.Call, in *eks.DescribeClust
 		case len(in.ClusterVersions) > 0 && !slices.Contains(in.ClusterVersions, v.Minor),
 			aws.ToBool(in.DefaultOnly) && v.Minor != defaultVersion,
 			in.VersionStatus != "" && in.VersionStatus != versionStatus,
-			in.Status != "" && in.Status != status,
 			versionStatus == types.VersionStatusUnsupported && !aws.ToBool(in.IncludeAll):
 			continue
 		}

@@ -18,7 +18,7 @@ type job struct {
 // interrupts is not finished, by World.Async's nature: Resume starts it over.
 func (s *Service) enqueue(w service.World, id ClusterID, j job) {
 	s.queues[id] = append(s.queues[id], j)
-	if true {
+	if len(s.queues[id]) == 1 {
 		s.runFirst(w, id)
 	}
 }
