@@ -98,14 +98,16 @@ func runRehearse(ctx context.Context, name string, o rehearseOptions, stdout, st
 	}
 	report, err := r.Run(ctx)
 	err = errors.Join(err, show.Close())
-	if report != nil {
-		if o.output == "json" {
-			err = errors.Join(err, printReportJSON(stdout, report))
-		} else {
-			printReport(stdout, report, err == nil && o.until == "")
-		}
+	switch {
+	case o.output == "json" && report != nil:
+		err = errors.Join(err, printReportJSON(stdout, report))
+	case err == nil:
+		printReport(stdout, report, o.until == "")
 	}
 	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = fmt.Errorf("interrupted: %w", cause)
+		}
 		return fmt.Errorf("%w\nRun the same command again to go on from here, or add --discard to throw the rehearsal away.\nLogs are below %s", err, opts.StateDir)
 	}
 	if o.until != "" {

@@ -16,6 +16,7 @@ import (
 
 // Names of the steps.
 const (
+	StepManifests           = "manifests"
 	StepBootstrapCluster    = "bootstrap-cluster"
 	StepBootstrapProviders  = "bootstrap-providers"
 	StepManagementCluster   = "management-cluster"
@@ -33,15 +34,19 @@ func (r *Run) Bootstrap() []Step {
 	name := r.Environment.ManagementCluster.Name
 	return []Step{
 		{
+			Name: StepManifests, Title: "read the estate's manifests", Timeout: t.BootstrapCluster,
+			Run: r.readManifests,
+		},
+		{
 			Name: StepBootstrapCluster, Title: "start the bootstrap cluster", Timeout: t.BootstrapCluster,
-			Done: r.pivotOver,
+			Needs: []string{StepManifests}, Done: r.pivotOver,
 			Run: func(ctx context.Context, _ func(string)) error {
 				_, err := r.upBootstrap(ctx)
 				return err
 			},
 		},
 		{
-			Name: StepBootstrapProviders, Title: "install Cluster API and the AWS provider on it", Timeout: t.Providers,
+			Name: StepBootstrapProviders, Title: "install Cluster API and its provider on it", Timeout: t.Providers,
 			Needs: []string{StepBootstrapCluster}, Done: r.pivotOver,
 			Run: func(ctx context.Context, waiting func(string)) error {
 				c, err := r.upBootstrap(ctx)
@@ -57,7 +62,7 @@ func (r *Run) Bootstrap() []Step {
 			Run: r.buildManagementCluster,
 		},
 		{
-			Name: StepManagementProviders, Title: "install Cluster API and the AWS provider on " + name, Timeout: t.Providers,
+			Name: StepManagementProviders, Title: "install Cluster API and its provider on " + name, Timeout: t.Providers,
 			Needs: []string{StepManagementCluster}, Done: r.pivotOver,
 			Run: func(ctx context.Context, waiting func(string)) error {
 				c, err := r.management(ctx)
@@ -111,6 +116,27 @@ func (r *Run) handedOver(ctx context.Context) (bool, error) {
 	return o.inManagement, err
 }
 
+// readManifests renders all that the run will apply, so that what is wrong in
+// the estate is found before anything is changed.
+func (r *Run) readManifests(ctx context.Context, _ func(string)) error {
+	if _, err := r.clusterObjects(ctx); err != nil {
+		return err
+	}
+	_, err := r.components(ctx)
+	return err
+}
+
+// components returns the providers' manifests, rendered once.
+func (r *Run) components(ctx context.Context) (*provider.Components, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var err error
+	if r.rendered == nil {
+		r.rendered, err = provider.Render(ctx, r.Environment.Root, r.Environment.Providers, r.Patches)
+	}
+	return r.rendered, err
+}
+
 // installProviders brings Cluster API and the infrastructure provider to what
 // the estate declares, with the credentials they need.
 func (r *Run) installProviders(ctx context.Context, c *kube.Cluster, waiting func(string)) error {
@@ -118,18 +144,12 @@ func (r *Run) installProviders(ctx context.Context, c *kube.Cluster, waiting fun
 	if err != nil {
 		return err
 	}
-	for _, p := range r.Environment.Providers {
-		options := provider.Options{Patches: r.Patches[p.Name], Progress: waiting}
-		for _, s := range secrets {
-			if s.GetNamespace() == p.Namespace {
-				options.Objects = append(options.Objects, s)
-			}
-		}
-		if _, err := provider.Install(ctx, c, r.Environment.Root, p, options); err != nil {
-			return err
-		}
+	components, err := r.components(ctx)
+	if err != nil {
+		return err
 	}
-	return nil
+	_, err = components.Install(ctx, c, provider.Options{Objects: secrets, Progress: waiting})
+	return err
 }
 
 // buildManagementCluster applies the cluster's manifests to the bootstrap

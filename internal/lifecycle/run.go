@@ -14,6 +14,7 @@ import (
 	"github.com/krops-go/krops/internal/environment"
 	"github.com/krops-go/krops/internal/gitops"
 	"github.com/krops-go/krops/internal/kube"
+	"github.com/krops-go/krops/internal/provider"
 )
 
 // Cloud is the account that an environment lives in. Implementations belong to
@@ -62,6 +63,7 @@ type Run struct {
 
 	mu        sync.Mutex
 	bootstrap *cluster.Cluster
+	rendered  *provider.Components
 }
 
 // bootstrapDir is the data directory of the bootstrap cluster.

@@ -37,7 +37,7 @@ func (r *Run) Teardown() []Step {
 		{Name: StepProof, Title: "list the account afresh", Timeout: t, Needs: []string{StepSweep}, Run: func(ctx context.Context, _ func(string)) error {
 			return r.Cloud.Prove(ctx)
 		}},
-		{Name: StepHost, Title: "delete the bootstrap cluster", Timeout: t, Needs: []string{StepProof},
+		{Name: StepHost, Title: "delete the bootstrap cluster if there is one left", Timeout: t, Needs: []string{StepProof},
 			Done: func(context.Context) (bool, error) {
 				exists, err := r.bootstrapExists()
 				return !exists, err

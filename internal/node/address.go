@@ -45,7 +45,22 @@ func newAddresses(spec cluster.Spec, factory informers.SharedInformerFactory) *a
 	}
 }
 
-// newPodIP returns an address that no pod of this node process had before.
+// avoid keeps the addresses of pods, which they got from a former life of this
+// process, from being given to others: what still believes in them must find
+// nobody there rather than somebody else.
+func (a *addresses) avoid(pods []*corev1.Pod) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range pods {
+		var high, low int
+		if _, err := fmt.Sscanf(p.Status.PodIP, podNetwork, &high, &low); err == nil {
+			a.last = max(a.last, high<<8|low)
+		}
+	}
+}
+
+// newPodIP returns an address that no pod has or had in the life of this node
+// process.
 func (a *addresses) newPodIP() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

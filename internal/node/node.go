@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -74,6 +75,11 @@ func Run(ctx context.Context, dir string, catalog program.Catalog) error {
 			return errors.Join(fmt.Errorf("watching %v: not synced", kind), context.Cause(ctx))
 		}
 	}
+	pods, err := factory.Core().V1().Pods().Lister().List(labels.Everything())
+	if err != nil {
+		return err
+	}
+	n.addresses.avoid(pods)
 	failed := make(chan error, 3)
 	go func() { failed <- serveEgress(ctx, n.addresses) }()
 	go func() { failed <- scheduler.run(ctx) }()

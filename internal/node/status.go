@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 )
@@ -13,7 +14,15 @@ import (
 // patchStatus merges status into the pod's. It acts on this very pod, not on
 // a later one of the same name.
 func patchStatus(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, status corev1.PodStatus) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": status})
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&status)
+	if err != nil {
+		return err
+	}
+	if ips, ok := fields["podIPs"].([]any); ok {
+		// They would be merged with those of the pod's former life.
+		fields["podIPs"] = append(ips, map[string]any{"$patch": "replace"})
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": fields})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,10 @@ package provider
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
@@ -23,10 +26,33 @@ import (
 
 //go:generate go run ./providergen -out ../../mgmt/aws/capi-providers
 
+// Components are the manifests of an environment's providers, ready to be installed into any number of clusters.
+type Components struct {
+	specs   []environment.Provider
+	objects []*unstructured.Unstructured
+}
+
+// Render reads the providers' manifests from the estate at root. The patches, by the provider's name, are for what
+// differs from the tree where a run takes place. Nothing but the estate's files is looked at.
+func Render(ctx context.Context, root string, specs []environment.Provider, patches map[string][]gitops.Patch) (*Components, error) {
+	rendered := make([][]*unstructured.Unstructured, len(specs))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, spec := range specs {
+		group.Go(func() (err error) {
+			if rendered[i], err = gitops.Render(ctx, root, spec.Path, gitops.Options{Patches: patches[spec.Name]}); err != nil {
+				return fmt.Errorf("provider %s: %w", spec.Name, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return &Components{specs: specs, objects: slices.Concat(rendered...)}, nil
+}
+
 // Options change how Install works. The zero value is ready to use.
 type Options struct {
-	// Patches are applied to the rendered manifests, for what differs from the tree where this run takes place.
-	Patches []gitops.Patch
 	// Objects are applied together with the components, for what the Deployments need and Git must not have: the
 	// Secret with credentials. They are not changed.
 	Objects []*unstructured.Unstructured
@@ -36,51 +62,58 @@ type Options struct {
 	Clock clock.PassiveClock
 }
 
-// Install brings one provider to the state that the estate at root declares, and returns what it did with each
-// object, also when it fails. When it returns without an error, the provider's Deployments are available, its custom
-// objects (clusterctl's inventory entry among them) are written, and `clusterctl move` finds its kinds warm.
+// lookEvery is the pause between two looks at what Install waits for.
+const lookEvery = 200 * time.Millisecond
+
+// Install brings the providers in a cluster to the state that the estate declares, and returns what it did with each
+// object, also when it fails. When it returns without an error, the providers' Deployments are available, their custom
+// objects (clusterctl's inventory entries among them) are written, and `clusterctl move` finds their kinds warm.
+//
+// All definitions come before all Deployments, since a provider's controllers watch kinds of the ones before it.
 //
 // It can be called again at any time; a second call finds nothing to do. It retries until ctx ends: give it a
 // deadline.
-func Install(ctx context.Context, c client.Client, root string, spec environment.Provider, opts Options) ([]kube.Outcome, error) {
+func (p *Components) Install(ctx context.Context, c client.Client, opts Options) ([]kube.Outcome, error) {
 	if opts.Clock == nil {
 		opts.Clock = clock.RealClock{}
 	}
-	objects, err := gitops.Render(ctx, root, spec.Path, gitops.Options{Patches: opts.Patches})
-	if err != nil {
-		return nil, fmt.Errorf("provider %s: %w", spec.Name, err)
+	objects := make([]*unstructured.Unstructured, len(p.objects))
+	for i, object := range p.objects {
+		objects[i] = object.DeepCopy()
 	}
-	objects, err = certify(ctx, c, objects, opts.Clock)
+	objects, err := certify(ctx, c, objects, opts.Clock)
 	if err != nil {
-		return nil, fmt.Errorf("provider %s: %w", spec.Name, err)
+		return nil, fmt.Errorf("providers: %w", err)
 	}
 	components, custom := split(append(objects, opts.Objects...))
 
-	applyOptions := kube.ApplyOptions{Progress: opts.Progress}
+	applyOptions := kube.ApplyOptions{Progress: opts.Progress, RetryInterval: lookEvery}
 	outcomes, err := kube.Apply(ctx, c, components, applyOptions)
 	if err != nil {
-		return outcomes, fmt.Errorf("provider %s: %w", spec.Name, err)
+		return outcomes, fmt.Errorf("providers: %w", err)
 	}
-	available := kube.DeploymentsAvailable(c, deployments(spec)...)
-	if err := kube.WaitFor(ctx, available, kube.WaitOptions{Progress: opts.Progress}); err != nil {
-		return outcomes, fmt.Errorf("provider %s: %w", spec.Name, err)
+	available := kube.DeploymentsAvailable(c, p.deployments()...)
+	if err := kube.WaitFor(ctx, available, kube.WaitOptions{Progress: opts.Progress, Interval: lookEvery}); err != nil {
+		return outcomes, fmt.Errorf("providers: %w", err)
 	}
 	more, err := kube.Apply(ctx, c, custom, applyOptions)
 	outcomes = append(outcomes, more...)
 	if err != nil {
-		return outcomes, fmt.Errorf("provider %s: %w", spec.Name, err)
+		return outcomes, fmt.Errorf("providers: %w", err)
 	}
 	// Only speed depends on it, so a failure is progress and no error.
 	if err := kube.WarmKinds(ctx, c); err != nil && opts.Progress != nil {
-		opts.Progress(fmt.Sprintf("provider %s: kinds stay cold: %v", spec.Name, err))
+		opts.Progress(fmt.Sprintf("kinds stay cold: %v", err))
 	}
 	return outcomes, nil
 }
 
-func deployments(spec environment.Provider) []client.ObjectKey {
-	keys := make([]client.ObjectKey, len(spec.Deployments))
-	for i, name := range spec.Deployments {
-		keys[i] = client.ObjectKey{Namespace: spec.Namespace, Name: name}
+func (p *Components) deployments() []client.ObjectKey {
+	var keys []client.ObjectKey
+	for _, spec := range p.specs {
+		for _, name := range spec.Deployments {
+			keys = append(keys, client.ObjectKey{Namespace: spec.Namespace, Name: name})
+		}
 	}
 	return keys
 }

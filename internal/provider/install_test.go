@@ -116,13 +116,14 @@ func TestInstall(t *testing.T) {
 	}
 	spec := environment.Provider{Name: "test", Path: "p", Namespace: "team", Deployments: []string{"controller"}}
 	credentials := "apiVersion: v1\nkind: Secret\nmetadata: {name: credentials, namespace: team}\n"
-	opts := Options{
-		Patches: []gitops.Patch{{
-			Target: &gitops.Selector{Kind: "Deployment", Name: "controller"},
-			Patch:  `[{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "registry.test/manager:v2"}]`,
-		}},
-		Objects: decode(t, credentials),
+	components, err := Render(t.Context(), root, []environment.Provider{spec}, map[string][]gitops.Patch{"test": {{
+		Target: &gitops.Selector{Kind: "Deployment", Name: "controller"},
+		Patch:  `[{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "registry.test/manager:v2"}]`,
+	}}})
+	if err != nil {
+		t.Fatal(err)
 	}
+	opts := Options{Objects: decode(t, credentials)}
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -142,7 +143,7 @@ func TestInstall(t *testing.T) {
 			defer mu.Unlock()
 			heard = append(heard, reason)
 		}
-		outcomes, err := Install(ctx, c, root, spec, opts)
+		outcomes, err := components.Install(ctx, c, opts)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -141,29 +141,24 @@ func (r *Rehearsal) checkUntil() error {
 }
 
 func (r *Rehearsal) allSteps() []lifecycle.Step {
-	steps := []lifecycle.Step{{
+	open := lifecycle.Step{
 		Name: StepWorld, Title: "open the simulated AWS", Timeout: worldWithin,
 		Run: func(ctx context.Context, _ func(string)) (err error) {
 			r.world, err = world.Start(ctx, append(slices.Clone(r.opts.WorldCommand), r.layout.world()), r.layout.world())
 			return err
 		},
-	}}
-	last := StepWorld
-	add := func(phase []lifecycle.Step) {
-		for _, s := range phase {
-			if len(s.Needs) == 0 {
-				s.Needs = []string{last}
-			}
-			steps = append(steps, s)
-		}
-		last = phase[len(phase)-1].Name
 	}
 	down := r.run.Teardown()
-	if !r.journal.Begun(down[0].Name) {
-		add(r.run.Bootstrap())
+	if r.journal.Begun(down[0].Name) {
+		down[0].Needs = append(down[0].Needs, open.Name)
+		return append([]lifecycle.Step{open}, down...)
 	}
-	add(down)
-	return steps
+	// The estate is read before anything is started; all else needs the cloud.
+	up := r.run.Bootstrap()
+	open.Needs = []string{up[0].Name}
+	up[1].Needs = append(up[1].Needs, open.Name)
+	down[0].Needs = append(down[0].Needs, up[len(up)-1].Name)
+	return slices.Concat(up[:1], []lifecycle.Step{open}, up[1:], down)
 }
 
 // Run rehearses. It returns the report also when it fails, as far as there is
