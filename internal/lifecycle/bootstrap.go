@@ -116,14 +116,20 @@ func (r *Run) handedOver(ctx context.Context) (bool, error) {
 	return o.inManagement, err
 }
 
-// readManifests renders all that the run will apply, so that what is wrong in
-// the estate is found before anything is changed.
+// readManifests renders all that the run will apply and judges it by the
+// schemas of the providers, so that what is wrong in the estate is found before
+// anything is changed.
 func (r *Run) readManifests(ctx context.Context, _ func(string)) error {
-	if _, err := r.clusterObjects(ctx); err != nil {
+	components, err := r.components(ctx)
+	if err != nil {
 		return err
 	}
-	_, err := r.components(ctx)
-	return err
+	path := r.Environment.ManagementCluster.Path
+	objects, err := gitops.Render(ctx, r.Environment.Root, path, gitops.Options{Origins: true})
+	if err != nil {
+		return err
+	}
+	return components.Check(path, objects)
 }
 
 // components returns the providers' manifests, rendered once.

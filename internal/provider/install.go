@@ -9,12 +9,14 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,7 +31,8 @@ import (
 // Components are the manifests of an environment's providers, ready to be installed into any number of clusters.
 type Components struct {
 	specs   []environment.Provider
-	objects []*unstructured.Unstructured
+	own     map[string][]*unstructured.Unstructured // by the provider's name
+	objects []*unstructured.Unstructured            // of all, in order
 }
 
 // Render reads the providers' manifests from the estate at root. The patches, by the provider's name, are for what
@@ -48,7 +51,28 @@ func Render(ctx context.Context, root string, specs []environment.Provider, patc
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return &Components{specs: specs, objects: slices.Concat(rendered...)}, nil
+	components := &Components{specs: specs, own: map[string][]*unstructured.Unstructured{}, objects: slices.Concat(rendered...)}
+	for i, spec := range specs {
+		components.own[spec.Name] = rendered[i]
+	}
+	return components, nil
+}
+
+// Check judges objects of the providers' kinds by the schemas that the providers bring, as an API server would, and finds
+// unknown fields besides, which it would drop without a word. path is where the objects were rendered from, with
+// gitops.Options.Origins. What the estate says of the providers themselves is judged, too.
+func (p *Components) Check(path string, objects []*unstructured.Unstructured) error {
+	schemas, err := gitops.SchemasOf(p.objects)
+	if err != nil {
+		return err
+	}
+	errs := []error{schemas.Check(path, objects, builtIn)}
+	for _, spec := range p.specs {
+		errs = append(errs, schemas.Check(spec.Path, p.own[spec.Name], func(kind schema.GroupVersionKind) bool {
+			return builtIn(kind) || kind.Group == certManagerGroup
+		}))
+	}
+	return errors.Join(errs...)
 }
 
 // Options change how Install works. The zero value is ready to use.
@@ -118,12 +142,16 @@ func (p *Components) deployments() []client.ObjectKey {
 	return keys
 }
 
-// split takes out the objects of kinds that Kubernetes does not serve by itself: their definitions, and the webhooks
-// that judge them, come with the components.
+// builtIn reports whether Kubernetes serves the kind by itself.
+func builtIn(kind schema.GroupVersionKind) bool {
+	return scheme.Scheme.Recognizes(kind) || kind.Group == "apiextensions.k8s.io" || kind.Group == "apiregistration.k8s.io"
+}
+
+// split takes out the objects of custom kinds: their definitions, and the webhooks that judge them, come with the
+// components.
 func split(objects []*unstructured.Unstructured) (components, custom []*unstructured.Unstructured) {
 	for _, object := range objects {
-		kind := object.GroupVersionKind()
-		if scheme.Scheme.Recognizes(kind) || kind.Group == "apiextensions.k8s.io" || kind.Group == "apiregistration.k8s.io" {
+		if builtIn(object.GroupVersionKind()) {
 			components = append(components, object)
 		} else {
 			custom = append(custom, object)
