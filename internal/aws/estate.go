@@ -24,6 +24,7 @@ import (
 	"github.com/krops-go/krops/internal/gitops"
 	"github.com/krops-go/krops/internal/kube"
 	"github.com/krops-go/krops/internal/lifecycle"
+	"github.com/krops-go/krops/internal/presence"
 )
 
 // Estate is an environment's part of an AWS account.
@@ -77,23 +78,19 @@ func (e *Estate) Secrets(ctx context.Context) ([]*unstructured.Unstructured, err
 }
 
 // ManagementCluster looks the management cluster up in EKS.
-func (e *Estate) ManagementCluster(ctx context.Context) (lifecycle.ControlPlane, kube.Presence, error) {
+func (e *Estate) ManagementCluster(ctx context.Context) (lifecycle.ControlPlane, presence.Presence, error) {
 	var none lifecycle.ControlPlane
 	cfg, err := e.config(ctx)
 	if err != nil {
-		return none, kube.Unknown, err
+		return none, presence.Unknown, err
 	}
 	name, err := e.managementClusterName(ctx)
 	if err != nil {
-		return none, kube.Unknown, err
+		return none, presence.Unknown, err
 	}
-	c, presence, err := ekscluster.Describe(ctx, cfg, name)
-	switch presence {
-	case ekscluster.Present:
-	case ekscluster.Absent:
-		return none, kube.Absent, nil
-	default:
-		return none, kube.Unknown, err
+	c, found, err := ekscluster.Describe(ctx, cfg, name)
+	if found != presence.Present {
+		return none, found, err
 	}
 	return lifecycle.ControlPlane{
 		Serving:  c.Endpoint != "" && (c.Status == types.ClusterStatusActive || c.Status == types.ClusterStatusUpdating),
@@ -103,7 +100,7 @@ func (e *Estate) ManagementCluster(ctx context.Context) (lifecycle.ControlPlane,
 			Cluster: clientcmdapi.Cluster{Server: c.Endpoint, CertificateAuthorityData: c.CA},
 			User:    clientcmdapi.AuthInfo{Exec: e.tokenCommand(name)},
 		},
-	}, kube.Present, nil
+	}, presence.Present, nil
 }
 
 // tokenCommand makes kubectl and its like ask krops for a fresh token. It

@@ -9,45 +9,23 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/krops-go/krops/internal/presence"
 )
-
-// Presence is the outcome of looking something up. The zero value is Unknown, so that a forgotten look-up cannot
-// pass for an answer.
-type Presence int
-
-const (
-	// Unknown means that nobody answered, or not this question: never act on it as if the object were gone.
-	Unknown Presence = iota
-	// Present means that the API server returned the object.
-	Present
-	// Absent means that the API server said that there is no object of that name.
-	Absent
-)
-
-func (p Presence) String() string {
-	switch p {
-	case Present:
-		return "present"
-	case Absent:
-		return "absent"
-	default:
-		return "unknown"
-	}
-}
 
 // Lookup reads the object of that key into object. The error is set exactly when the outcome is Unknown.
 //
 // A kind that is not served, a missing permission and a rejected credential are Unknown: after a pivot to the wrong
 // endpoint all three look like an empty cluster.
-func Lookup(ctx context.Context, c client.Reader, key client.ObjectKey, object client.Object) (Presence, error) {
+func Lookup(ctx context.Context, c client.Reader, key client.ObjectKey, object client.Object) (presence.Presence, error) {
 	err := c.Get(ctx, key, object)
 	if err == nil {
-		return Present, nil
+		return presence.Present, nil
 	}
 	if saysAbsent(err, key.Name) {
-		return Absent, nil
+		return presence.Absent, nil
 	}
-	return Unknown, fmt.Errorf("look up %s %s: %w", kindOf(object), key, err)
+	return presence.Unknown, fmt.Errorf("look up %s %s: %w", kindOf(object), key, err)
 }
 
 // saysAbsent tells the answer "no such object" from a 404 of something that is not the object's API, like a proxy or

@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/krops-go/krops/internal/presence"
 )
 
 func TestLookup(t *testing.T) {
@@ -23,16 +25,16 @@ func TestLookup(t *testing.T) {
 	tests := []struct {
 		name   string
 		answer error
-		want   Presence
+		want   presence.Presence
 	}{
-		{"the object is there", nil, Present},
-		{"the server says it is not", apierrors.NewNotFound(resource, "b"), Absent},
-		{"the server speaks of something else", apierrors.NewNotFound(resource, "c"), Unknown},
-		{"the server rejects the credential", apierrors.NewUnauthorized("token expired"), Unknown},
-		{"the server refuses", apierrors.NewForbidden(resource, "b", errors.New("no")), Unknown},
-		{"the server is busy", apierrors.NewTooManyRequests("later", 1), Unknown},
-		{"nobody answers", errors.New("connection refused"), Unknown},
-		{"time is over", context.DeadlineExceeded, Unknown},
+		{"the object is there", nil, presence.Present},
+		{"the server says it is not", apierrors.NewNotFound(resource, "b"), presence.Absent},
+		{"the server speaks of something else", apierrors.NewNotFound(resource, "c"), presence.Unknown},
+		{"the server rejects the credential", apierrors.NewUnauthorized("token expired"), presence.Unknown},
+		{"the server refuses", apierrors.NewForbidden(resource, "b", errors.New("no")), presence.Unknown},
+		{"the server is busy", apierrors.NewTooManyRequests("later", 1), presence.Unknown},
+		{"nobody answers", errors.New("connection refused"), presence.Unknown},
+		{"time is over", context.DeadlineExceeded, presence.Unknown},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -45,10 +47,10 @@ func TestLookup(t *testing.T) {
 			if got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
-			if (err != nil) != (test.want == Unknown) {
+			if (err != nil) != (test.want == presence.Unknown) {
 				t.Errorf("outcome %s came with error %v", got, err)
 			}
-			if got == Unknown && !errors.Is(err, test.answer) {
+			if got == presence.Unknown && !errors.Is(err, test.answer) {
 				t.Errorf("error %v lost its cause", err)
 			}
 		})
@@ -63,14 +65,14 @@ func TestLookup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Lookup(t.Context(), c, key, &corev1.Secret{}); got != Unknown {
+		if got, err := Lookup(t.Context(), c, key, &corev1.Secret{}); got != presence.Unknown {
 			t.Errorf("got %s, %v; want unknown", got, err)
 		}
 	})
 
 	t.Run("the zero value is no answer", func(t *testing.T) {
-		var forgotten Presence
-		if forgotten != Unknown {
+		var forgotten presence.Presence
+		if forgotten != presence.Unknown {
 			t.Errorf("zero value is %s", forgotten)
 		}
 	})

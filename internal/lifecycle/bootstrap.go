@@ -172,6 +172,11 @@ func (r *Run) buildManagementCluster(ctx context.Context, waiting func(string)) 
 	if _, err := kube.Apply(ctx, c, objects, kube.ApplyOptions{Progress: waiting}); err != nil {
 		return err
 	}
+	// A move that was interrupted before it brought the Cluster over left it
+	// paused.
+	if err := r.unpause(ctx, c, r.key()); err != nil {
+		return err
+	}
 	if err := r.clusterReady(ctx, c, waiting); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/krops-go/krops/internal/kube"
+	"github.com/krops-go/krops/internal/presence"
 )
 
 var clusterKind = schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "Cluster"}
@@ -41,8 +42,8 @@ func setPaused(ctx context.Context, c client.Client, key types.NamespacedName, p
 // servesClusters reports whether Cluster API's CRDs are installed.
 func servesClusters(ctx context.Context, c client.Reader) (bool, error) {
 	var crd apiextensionsv1.CustomResourceDefinition
-	presence, err := kube.Lookup(ctx, c, types.NamespacedName{Name: "clusters.cluster.x-k8s.io"}, &crd)
-	return presence == kube.Present, err
+	found, err := kube.Lookup(ctx, c, types.NamespacedName{Name: "clusters.cluster.x-k8s.io"}, &crd)
+	return found == presence.Present, err
 }
 
 // listClusters returns all Cluster objects of a cluster, in stable order.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	clusterctl "sigs.k8s.io/cluster-api/cmd/clusterctl/client"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/config"
 	clusterctllog "sigs.k8s.io/cluster-api/cmd/clusterctl/log"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,7 +25,13 @@ const moveLabel = "clusterctl.cluster.x-k8s.io"
 // clusterctlMove runs clusterctl's move between two kubeconfigs.
 func clusterctlMove(ctx context.Context, from, to, toContext, namespace string, waiting func(string)) error {
 	clusterctllog.SetLogger(progressLogger(waiting))
-	c, err := clusterctl.New(ctx, "")
+	// Configuration files of a clusterctl that the user may have do not matter
+	// here, and looking for them would make their folder.
+	configuration, err := config.New(ctx, "", config.InjectReader(config.NewMemoryReader()))
+	if err != nil {
+		return err
+	}
+	c, err := clusterctl.New(ctx, "", clusterctl.InjectConfig(configuration))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/krops-go/krops/internal/kube"
+	"github.com/krops-go/krops/internal/presence"
 )
 
 // lookEvery is the pause between two looks at something that is waited for. A
@@ -69,8 +70,8 @@ func (r *Run) move(ctx context.Context, waiting func(string)) error {
 
 func (r *Run) unpause(ctx context.Context, c *kube.Cluster, key types.NamespacedName) error {
 	object := newCluster()
-	presence, err := kube.Lookup(ctx, c, key, object)
-	if err != nil || presence == kube.Absent || !isPaused(object) {
+	found, err := kube.Lookup(ctx, c, key, object)
+	if err != nil || found == presence.Absent || !isPaused(object) {
 		return err
 	}
 	return setPaused(ctx, c, key, false)

@@ -14,6 +14,7 @@ import (
 	"github.com/krops-go/krops/internal/environment"
 	"github.com/krops-go/krops/internal/gitops"
 	"github.com/krops-go/krops/internal/kube"
+	"github.com/krops-go/krops/internal/presence"
 	"github.com/krops-go/krops/internal/provider"
 )
 
@@ -25,7 +26,7 @@ type Cloud interface {
 	Secrets(ctx context.Context) ([]*unstructured.Unstructured, error)
 	// ManagementCluster looks the management cluster's control plane up. The
 	// error is non-nil exactly when the outcome is Unknown.
-	ManagementCluster(ctx context.Context) (ControlPlane, kube.Presence, error)
+	ManagementCluster(ctx context.Context) (ControlPlane, presence.Presence, error)
 	// Sweep deletes what the environment has in the account. It reports what
 	// it does to waiting and returns an error unless all of it is deleted.
 	Sweep(ctx context.Context, waiting func(reason string)) error
@@ -123,11 +124,11 @@ var errNoManagement = errors.New("the management cluster's control plane does no
 // management connects to the management cluster through the kubeconfig that
 // people use, which it writes first.
 func (r *Run) management(ctx context.Context) (*kube.Cluster, error) {
-	cp, presence, err := r.Cloud.ManagementCluster(ctx)
+	cp, found, err := r.Cloud.ManagementCluster(ctx)
 	switch {
 	case err != nil:
 		return nil, err
-	case presence == kube.Absent:
+	case found == presence.Absent:
 		return nil, errNoManagement
 	case !cp.Serving:
 		return nil, fmt.Errorf("the management cluster's control plane is %s", cp.State)
@@ -193,9 +194,9 @@ func (r *Run) lookup(ctx context.Context, c *kube.Cluster) (present, paused bool
 		return false, false, err
 	}
 	object := newCluster()
-	presence, err := kube.Lookup(ctx, c, r.key(), object)
+	found, err := kube.Lookup(ctx, c, r.key(), object)
 	if err != nil {
 		return false, false, err
 	}
-	return presence == kube.Present, isPaused(object), nil
+	return found == presence.Present, isPaused(object), nil
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/krops-go/krops/internal/kube"
+	"github.com/krops-go/krops/internal/presence"
 )
 
 // Names of the steps.
@@ -61,11 +62,11 @@ func (r *Run) hosts(ctx context.Context) (bootstrap, management *kube.Cluster, e
 			return nil, nil, err
 		}
 	}
-	cp, presence, err := r.Cloud.ManagementCluster(ctx)
+	cp, found, err := r.Cloud.ManagementCluster(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if presence == kube.Absent || cp.Deleting {
+	if found == presence.Absent || cp.Deleting {
 		return bootstrap, nil, nil
 	}
 	if !cp.Serving && bootstrap != nil {
@@ -118,8 +119,8 @@ func clusterGone(c *kube.Cluster, key types.NamespacedName) kube.Condition {
 		Description: fmt.Sprintf("Cluster %s to be deleted", key),
 		Check: func(ctx context.Context) error {
 			object := newCluster()
-			presence, err := kube.Lookup(ctx, c, key, object)
-			if err != nil || presence == kube.Absent {
+			found, err := kube.Lookup(ctx, c, key, object)
+			if err != nil || found == presence.Absent {
 				return err
 			}
 			return errors.New(stateOf(object))
@@ -167,8 +168,8 @@ func (r *Run) stopControllers(ctx context.Context, waiting func(string)) error {
 
 func stop(ctx context.Context, host *kube.Cluster, key types.NamespacedName, waiting func(string)) error {
 	var deployment appsv1.Deployment
-	presence, err := kube.Lookup(ctx, host, key, &deployment)
-	if err != nil || presence == kube.Absent {
+	found, err := kube.Lookup(ctx, host, key, &deployment)
+	if err != nil || found == presence.Absent {
 		return err
 	}
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":0}}`))

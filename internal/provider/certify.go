@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/krops-go/krops/internal/kube"
+	"github.com/krops-go/krops/internal/presence"
 )
 
 const (
@@ -69,9 +70,9 @@ func serving(ctx context.Context, c client.Reader, certificate *unstructured.Uns
 	}
 	wanted := newSecret(client.ObjectKey{Namespace: certificate.GetNamespace(), Name: secretName})
 	var existing corev1.Secret
-	presence, err := kube.Lookup(ctx, c, client.ObjectKeyFromObject(wanted), &existing)
-	switch presence {
-	case kube.Present:
+	found, err := kube.Lookup(ctx, c, client.ObjectKeyFromObject(wanted), &existing)
+	switch found {
+	case presence.Present:
 		if fits(existing.Data, names, clock.Now()) {
 			wanted.Data = map[string][]byte{
 				corev1.TLSCertKey: existing.Data[corev1.TLSCertKey], corev1.TLSPrivateKeyKey: existing.Data[corev1.TLSPrivateKeyKey],
@@ -79,7 +80,7 @@ func serving(ctx context.Context, c client.Reader, certificate *unstructured.Uns
 			}
 			return wanted, nil
 		}
-	case kube.Absent:
+	case presence.Absent:
 	default:
 		// Not knowing what is there, a new certificate could take the place of one in use.
 		return nil, err

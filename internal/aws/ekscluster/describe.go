@@ -10,30 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"github.com/krops-go/krops/internal/aws/awserr"
+	"github.com/krops-go/krops/internal/presence"
 )
-
-// Presence is what a look-up of a cluster found out.
-type Presence int
-
-const (
-	// Unknown means that the look-up failed. It says nothing about the cluster.
-	Unknown Presence = iota
-	// Present means that the cluster exists, in whatever state.
-	Present
-	// Absent means that EKS said there is no such cluster.
-	Absent
-)
-
-// String spells the outcome for messages.
-func (p Presence) String() string {
-	switch p {
-	case Present:
-		return "present"
-	case Absent:
-		return "absent"
-	}
-	return "unknown"
-}
 
 // Cluster is how to reach an EKS cluster.
 type Cluster struct {
@@ -47,20 +25,20 @@ type Cluster struct {
 
 // Describe looks the cluster up in the region of cfg. The error is non-nil
 // exactly when the outcome is Unknown.
-func Describe(ctx context.Context, cfg aws.Config, name string) (Cluster, Presence, error) {
+func Describe(ctx context.Context, cfg aws.Config, name string) (Cluster, presence.Presence, error) {
 	out, err := eks.NewFromConfig(cfg).DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(name)})
 	if awserr.NotFound(err) {
-		return Cluster{}, Absent, nil
+		return Cluster{}, presence.Absent, nil
 	}
 	if err != nil {
-		return Cluster{}, Unknown, fmt.Errorf("unknown whether EKS cluster %s in %s exists: %w", name, cfg.Region, err)
+		return Cluster{}, presence.Unknown, fmt.Errorf("unknown whether EKS cluster %s in %s exists: %w", name, cfg.Region, err)
 	}
 	cluster := Cluster{Name: name, Endpoint: aws.ToString(out.Cluster.Endpoint), Status: out.Cluster.Status}
 	if authority := out.Cluster.CertificateAuthority; authority != nil {
 		cluster.CA, err = base64.StdEncoding.DecodeString(aws.ToString(authority.Data))
 		if err != nil {
-			return Cluster{}, Unknown, fmt.Errorf("EKS cluster %s in %s: read its certificate authority: %w", name, cfg.Region, err)
+			return Cluster{}, presence.Unknown, fmt.Errorf("EKS cluster %s in %s: read its certificate authority: %w", name, cfg.Region, err)
 		}
 	}
-	return cluster, Present, nil
+	return cluster, presence.Present, nil
 }

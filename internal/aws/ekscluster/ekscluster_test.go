@@ -15,6 +15,7 @@ import (
 
 	"github.com/krops-go/krops/internal/aws/ekscluster"
 	"github.com/krops-go/krops/internal/aws/session"
+	"github.com/krops-go/krops/internal/presence"
 )
 
 func config(t *testing.T, endpoint string) aws.Config {
@@ -102,16 +103,16 @@ func TestDescribe(t *testing.T) {
 	}))
 	defer server.Close()
 
-	for name, want := range map[string]ekscluster.Presence{
-		"here": ekscluster.Present, "coming": ekscluster.Present, "gone": ekscluster.Absent,
-		"denied": ekscluster.Unknown, "broken": ekscluster.Unknown,
+	for name, want := range map[string]presence.Presence{
+		"here": presence.Present, "coming": presence.Present, "gone": presence.Absent,
+		"denied": presence.Unknown, "broken": presence.Unknown,
 	} {
 		t.Run(name+" is "+want.String(), func(t *testing.T) {
 			cluster, got, err := ekscluster.Describe(t.Context(), config(t, server.URL), name)
 			if got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
-			if (err != nil) != (want == ekscluster.Unknown) {
+			if (err != nil) != (want == presence.Unknown) {
 				t.Errorf("error %v with outcome %s", err, got)
 			}
 			if name == "here" && (cluster.Endpoint != "https://127.0.0.1:6443" || !bytes.Equal(cluster.CA, pem) || cluster.Status != "ACTIVE") {
