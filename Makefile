@@ -14,7 +14,7 @@ test: build
 	@scripts/build k8s.io/kubernetes/cmd/kubectl
 	@scripts/check
 	@printf '\n== end-to-end tests\n'
-	@KROPS_BIN=$(CURDIR)/bin PATH=$(CURDIR)/bin:$$PATH CGO_ENABLED=0 go test -count=1 -timeout 30m -v ./e2e/...
+	@KROPS_BIN=$(CURDIR)/bin PATH=$(CURDIR)/bin:$$PATH CGO_ENABLED=0 go test -count=1 -timeout 30m -p 1 -v ./e2e/...
 
 # Measures the figures that the project promises; each line is name, value,
 # unit, bar. It fails when a bar is missed.

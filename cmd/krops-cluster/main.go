@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -24,12 +22,14 @@ import (
 	"github.com/krops-go/krops/internal/program"
 	"github.com/krops-go/krops/internal/program/capa"
 	"github.com/krops-go/krops/internal/program/capi"
+	"github.com/krops-go/krops/internal/program/demo"
 )
 
 // catalog maps image repositories to the programs that stand for them.
 var catalog = program.Catalog{
 	"registry.k8s.io/cluster-api/cluster-api-controller":         capi.Run,
 	"registry.k8s.io/cluster-api-aws/cluster-api-aws-controller": capa.Run,
+	demo.Image: demo.Run,
 }
 
 var errParent = errors.New("the process that started the cluster ended")
@@ -85,27 +85,27 @@ func runControlPlane(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	lock, err := dirlock.Acquire(dir, "control plane of "+spec.Name)
+	lock, err := dirlock.Acquire(dir, cluster.HolderPrefix+spec.Name)
 	if err != nil {
 		return err
 	}
 	// The lock lives as long as the process.
 	defer lock.Release()
-	node, err := startNode(dir)
-	if err != nil {
-		return err
+	giveUp := func(err error) { fatal(errors.Join(err, daemon.Fail(dir, err))) }
+	if err := daemon.Reserve(dir); err != nil {
+		giveUp(err)
 	}
+	nodes := keepNode(ctx, dir)
 	failed := make(chan error, 1)
-	go func() { failed <- controlplane.Run(ctx, dir) }()
+	go func() { failed <- controlplane.Run(ctx, dir, giveUp) }()
 	select {
 	case <-ctx.Done():
-		err = nil
 	case err = <-failed:
-	case err = <-node.ended:
+	case err = <-nodes.failed:
 	}
-	node.end()
-	if ctx.Err() == nil && err != nil {
-		fatal(errors.Join(err, daemon.Fail(dir, err)))
+	nodes.end()
+	if ctx.Err() == nil {
+		giveUp(err)
 	}
 	os.Exit(0)
 	return nil
@@ -121,44 +121,4 @@ func runNode(ctx context.Context, dir string) error {
 	}
 	defer lock.Release()
 	return node.Run(ctx, dir, catalog)
-}
-
-// nodeProcess is the node that belongs to a control plane.
-type nodeProcess struct {
-	line  *lifeline.Line
-	ended chan error // receives once
-	once  sync.Once
-}
-
-func startNode(dir string) (*nodeProcess, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	log, err := os.OpenFile(cluster.Layout(dir).Log("node"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	cmd := exec.Command(self, "node", "--dir", dir)
-	cmd.Stdout, cmd.Stderr = log, log
-	n := &nodeProcess{ended: make(chan error, 1)}
-	if n.line, err = lifeline.Start(cmd); err != nil {
-		return nil, fmt.Errorf("starting the node: %w", err)
-	}
-	go func() {
-		err := cmd.Wait()
-		n.ended <- fmt.Errorf("the node process ended (%v); its log is %s", err, cluster.Layout(dir).Log("node"))
-		close(n.ended)
-	}()
-	return n, nil
-}
-
-// end tells the node to end and waits until it has.
-func (n *nodeProcess) end() {
-	n.once.Do(func() {
-		n.line.Cut()
-		for range n.ended {
-		}
-	})
 }

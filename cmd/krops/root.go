@@ -22,6 +22,7 @@ func newRootCommand() *cobra.Command {
 	}
 	root.AddCommand(
 		newRehearseCommand(),
+		newClusterCommand(),
 		newEKSTokenCommand(),
 		newWorldCommand(),
 	)

@@ -160,7 +160,7 @@ func clusterNamesOf(objects []*unstructured.Unstructured) ([]inventory.ClusterNa
 		ref, _, _ := unstructured.NestedString(o.Object, "spec", "controlPlaneRef", "name")
 		plane, ok := planes[o.GetNamespace()+"/"+ref]
 		if !ok {
-			return nil, fmt.Errorf("Cluster %s/%s refers to AWSManagedControlPlane %q, which is not declared beside it", o.GetNamespace(), o.GetName(), ref)
+			return nil, fmt.Errorf("the Cluster %s/%s refers to AWSManagedControlPlane %q, which is not declared beside it", o.GetNamespace(), o.GetName(), ref)
 		}
 		eks, _, _ := unstructured.NestedString(plane.Object, "spec", "eksClusterName")
 		region, _, _ := unstructured.NestedString(plane.Object, "spec", "region")

@@ -3,9 +3,10 @@ package cluster
 import (
 	"os"
 
-	"github.com/google/renameio/v2"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/krops-go/krops/internal/wholefile"
 )
 
 // writeKubeconfig stores the administrator's kubeconfig of the cluster.
@@ -33,5 +34,5 @@ func writeKubeconfig(dir string, spec Spec) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(l.Kubeconfig(), text, 0o600)
+	return wholefile.Write(l.Kubeconfig(), text)
 }

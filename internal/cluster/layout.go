@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
+	"github.com/krops-go/krops/internal/wholefile"
 )
 
 // Spec is what a cluster is asked to be. It is kept as cluster.json in the
@@ -23,6 +23,12 @@ type Spec struct {
 	Port int `json:"port"`
 	// Issuer is the service account issuer. Empty means the API server's own URL.
 	Issuer string `json:"issuer,omitempty"`
+	// AccountKeyFile is a PEM file with the private key that signs service
+	// account tokens, for an issuer that publishes the public key elsewhere.
+	// Empty means a key of the cluster's own.
+	AccountKeyFile string `json:"accountKeyFile,omitempty"`
+	// Audit has each request to the API server noted in Layout.Audit.
+	Audit bool `json:"audit,omitempty"`
 	// TokenWebhook is the URL of a TokenReview endpoint that authenticates
 	// bearer tokens which are not service accounts'. Empty means none.
 	TokenWebhook string `json:"tokenWebhook,omitempty"`
@@ -55,12 +61,27 @@ func (l Layout) Log(process string) string { return l.path("log", process+".log"
 // holds it.
 func (l Layout) Pods() string { return l.path("pods") }
 
+// Volume holds the content of a persistent volume.
+func (l Layout) Volume(name string) string { return l.path("volumes", name) }
+
+// Audit is the audit log, one JSON object a line.
+func (l Layout) Audit() string { return l.path("log", "audit.log") }
+
+// StorageClass is the default class of every embedded cluster. StorageDriver
+// provides its volumes: folders below the data directory.
+const (
+	StorageClass  = "krops-local"
+	StorageDriver = "local.krops.dev"
+)
+
 // Sockets, relative to the data directory. etcd demands a port even of a
 // socket's name.
 const (
 	EtcdSocket   = "etcd.sock:0"
 	PeerSocket   = "peer.sock:0"
 	EgressSocket = "egress.sock"
+	// KubeletSocket is the kubelet of all nodes.
+	KubeletSocket = "kubelet.sock"
 )
 
 // ReadSpec returns the Spec of a data directory. The error wraps
@@ -100,7 +121,7 @@ func settle(dir string, spec Spec) (Spec, error) {
 	if err != nil {
 		return spec, err
 	}
-	return spec, renameio.WriteFile(Layout(dir).Spec(), text, 0o600)
+	return spec, wholefile.Write(Layout(dir).Spec(), text)
 }
 
 // Endpoint is the API server's URL.

@@ -26,9 +26,13 @@ type Node struct {
 	Architecture string            `json:"architecture"` // as Kubernetes spells it: amd64, arm64
 	CPUs         int               `json:"cpus"`
 	MemoryMiB    int               `json:"memoryMiB"`
-	// InternalIP is the node's address within its network.
+	// InternalIP is the node's address within its network. Empty means one
+	// that the cluster chooses.
 	InternalIP string `json:"internalIP,omitempty"`
 }
+
+// KubeletPort is where the API server reaches a node's kubelet.
+const KubeletPort = 10250
 
 // podsPerNode is the kubelet's default.
 const podsPerNode = "110"
@@ -74,8 +78,9 @@ func (n Node) status() corev1.NodeStatus {
 		return corev1.NodeCondition{Type: kind, Status: status, Reason: reason, LastHeartbeatTime: now, LastTransitionTime: now}
 	}
 	status := corev1.NodeStatus{
-		Capacity:    capacity,
-		Allocatable: capacity,
+		DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: KubeletPort}},
+		Capacity:        capacity,
+		Allocatable:     capacity,
 		Conditions: []corev1.NodeCondition{
 			condition(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory"),
 			condition(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure"),

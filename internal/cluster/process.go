@@ -10,11 +10,16 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/krops-go/krops/internal/daemon"
 	"github.com/krops-go/krops/internal/dirlock"
 )
+
+// HolderPrefix is how the control plane names itself, before the cluster's
+// name, where it holds the data directory.
+const HolderPrefix = "control plane of "
 
 const readyEvery = 25 * time.Millisecond
 
@@ -46,16 +51,18 @@ func Up(ctx context.Context, binary, dir string, spec Spec) (*Cluster, error) {
 	if err := os.MkdirAll(Layout(dir).path("log"), 0o700); err != nil {
 		return nil, fmt.Errorf("cluster %s: making its folder: %w", spec.Name, err)
 	}
-	if _, held, err := dirlock.Find(dir); err != nil {
+	if holder, held, err := dirlock.Find(dir); err != nil {
 		return nil, err
+	} else if held && holder.PID != 0 && !strings.HasPrefix(holder.What, HolderPrefix) {
+		return nil, fmt.Errorf("cluster %s: %w", spec.Name, &dirlock.HeldError{Dir: dir, Holder: holder})
 	} else if held {
 		return join(ctx, dir)
 	}
 	if spec, err = settle(dir, spec); err != nil {
 		return nil, fmt.Errorf("cluster %s: %w", spec.Name, err)
 	}
-	if err := ensurePKI(dir); err != nil {
-		return nil, fmt.Errorf("cluster %s: making its certificates: %w", spec.Name, err)
+	if err := ensurePKI(dir, spec); err != nil {
+		return nil, fmt.Errorf("cluster %s: its certificates: %w", spec.Name, err)
 	}
 	if err := writeKubeconfig(dir, spec); err != nil {
 		return nil, fmt.Errorf("cluster %s: writing its kubeconfig: %w", spec.Name, err)
@@ -89,7 +96,7 @@ func (c *Cluster) awaitReady(ctx context.Context) error {
 	defer client.CloseIdleConnections()
 	tick := time.NewTicker(readyEvery)
 	defer tick.Stop()
-	last := errors.New("not asked yet")
+	var last error
 	for {
 		if last = ready(ctx, client, c.Spec.Endpoint()); last == nil {
 			return nil

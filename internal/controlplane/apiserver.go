@@ -20,6 +20,7 @@ import (
 const (
 	egressFile       = "egress.yaml"
 	tokenWebhookFile = "token-webhook.kubeconfig"
+	auditPolicyFile  = "audit-policy.yaml"
 )
 
 // egress sends every call that the API server makes into the cluster (to
@@ -36,6 +37,20 @@ egressSelections:
         udsName: ` + cluster.EgressSocket + "\n"
 
 func writeEgress() error { return os.WriteFile(egressFile, []byte(egress), 0o600) }
+
+// auditPolicy notes who did what and when, but not what was in it, since that
+// may be secret. Reads of health and discovery, which are most requests, say
+// nothing.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: None
+  nonResourceURLs: ["/healthz*", "/livez*", "/readyz*", "/version", "/openapi*", "/api", "/api/*", "/apis", "/apis/*"]
+- level: Metadata
+`
+
+func writeAuditPolicy() error { return os.WriteFile(auditPolicyFile, []byte(auditPolicy), 0o600) }
 
 func writeTokenWebhook(url string) error {
 	config := clientcmdapi.NewConfig()
@@ -63,11 +78,28 @@ func runAPIServer(ctx context.Context, spec cluster.Spec) error {
 		"--service-account-signing-key-file=" + pki(cluster.AccountKey),
 		"--service-cluster-ip-range=" + cluster.ServiceRange,
 		"--authorization-mode=RBAC",
+		"--kubelet-client-certificate=" + pki(cluster.KubeletClientCert),
+		"--kubelet-client-key=" + pki(cluster.KubeletClientKey),
+		"--kubelet-certificate-authority=" + pki(cluster.CACert),
+		"--kubelet-preferred-address-types=InternalIP,Hostname",
+		// Aggregated APIs are reached at their pods, and know by this who asks.
+		"--enable-aggregator-routing=true",
+		"--requestheader-client-ca-file=" + pki(cluster.ProxyCACert),
+		"--requestheader-allowed-names=" + cluster.ProxyClient,
+		"--requestheader-username-headers=X-Remote-User",
+		"--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--proxy-client-cert-file=" + pki(cluster.ProxyClientCert),
+		"--proxy-client-key-file=" + pki(cluster.ProxyClientKey),
 		"--egress-selector-config-file=" + egressFile,
 		// It taints new nodes as not ready, for the node lifecycle controller
 		// to lift; here a node is ready as soon as it is registered.
 		"--disable-admission-plugins=TaintNodesByCondition",
 		"--profiling=false",
+	}
+	if spec.Audit {
+		args = append(args, "--audit-policy-file="+auditPolicyFile, "--audit-log-path="+cluster.Layout(".").Audit(),
+			"--audit-log-maxsize=100", "--audit-log-maxbackup=1")
 	}
 	if spec.TokenWebhook != "" {
 		args = append(args, "--authentication-token-webhook-config-file="+tokenWebhookFile, "--authentication-token-webhook-version=v1")

@@ -11,22 +11,32 @@ import (
 )
 
 // controllers are those of the controller manager that an embedded cluster
-// runs. Left out is what acts on machines, volumes and cloud load balancers
-// that it does not have.
+// runs. Left out is what acts on machines and cloud load balancers that it does
+// not have, and on metrics that nobody gathers.
 var controllers = []string{
 	"clusterrole-aggregation-controller",
+	"cronjob-controller",
 	"daemonset-controller",
 	"deployment-controller",
+	"disruption-controller",
+	"endpoints-controller", // the API server's proxy to Services asks for them
 	"endpointslice-controller",
+	"ephemeral-volume-controller",
 	"garbage-collector-controller",
 	"job-controller",
 	"namespace-controller",
+	"persistentvolume-binder-controller",
+	"persistentvolume-protection-controller",
+	"persistentvolumeclaim-protection-controller",
 	"replicaset-controller",
 	"resourcequota-controller",
 	"root-ca-certificate-publisher-controller",
 	"serviceaccount-controller",
 	"serviceaccount-token-controller",
 	"statefulset-controller",
+	"taint-eviction-controller",
+	"ttl-after-finished-controller",
+	"validatingadmissionpolicy-status-controller",
 }
 
 func runControllers(ctx context.Context) error {

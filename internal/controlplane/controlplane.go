@@ -22,8 +22,9 @@ import (
 const neededBytes = 300 << 20
 
 // Run runs the control plane of the data directory, which must be the working
-// directory, until ctx ends or a part of it fails.
-func Run(ctx context.Context, dir string) error {
+// directory, until ctx ends or a part of it fails. A failure that cannot be
+// returned goes to giveUp, which must end the process.
+func Run(ctx context.Context, dir string, giveUp func(error)) error {
 	spec, err := cluster.ReadSpec(dir)
 	if err != nil {
 		return err
@@ -31,17 +32,23 @@ func Run(ctx context.Context, dir string) error {
 	if err := check(dir, spec); err != nil {
 		return err
 	}
+	go tuneCollector(ctx)
 	// Two Kubernetes commands in one process: the second may set up logging
 	// again as long as it asks for the same.
 	logsapi.ReapplyHandling = logsapi.ReapplyHandlingIgnoreUnchanged
 
-	store, err := startStore(dir, spec)
+	store, err := startStore(dir, spec, giveUp)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	if err := writeEgress(); err != nil {
 		return err
+	}
+	if spec.Audit {
+		if err := writeAuditPolicy(); err != nil {
+			return err
+		}
 	}
 	if spec.TokenWebhook != "" {
 		if err := writeTokenWebhook(spec.TokenWebhook); err != nil {
@@ -54,6 +61,10 @@ func Run(ctx context.Context, dir string) error {
 	go func() {
 		if err := awaitReady(ctx, spec); err != nil {
 			return // ctx ended, and with it everything else
+		}
+		if err := establish(ctx); err != nil {
+			failed <- err
+			return
 		}
 		failed <- runControllers(ctx)
 	}()

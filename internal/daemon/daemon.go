@@ -4,6 +4,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -74,11 +75,21 @@ func (p *Process) Exited() <-chan struct{} {
 
 // Failure is why the daemon ended by itself.
 func (p *Process) Failure() error {
-	reason, err := os.ReadFile(failureFile(p.dir))
-	if err != nil {
+	reason, err := LastFailure(p.dir)
+	if err != nil || reason == "" {
 		return fmt.Errorf("its process ended unexpectedly; its log is %s", p.log)
 	}
-	return errors.New(strings.TrimSpace(string(reason)))
+	return errors.New(reason)
+}
+
+// LastFailure is why the daemon of dir gave up when it last ran, or "" when it
+// did not.
+func LastFailure(dir string) (string, error) {
+	reason, err := os.ReadFile(failureFile(dir))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	return strings.TrimSpace(string(reason)), nil
 }
 
 // Detach lets the daemon outlive this process. A nil Process is fine.
@@ -98,8 +109,21 @@ func (p *Process) End() {
 	<-p.exited
 }
 
+// reserveFile keeps some of the disk for Fail.
+func reserveFile(dir string) string { return filepath.Join(dir, "reserve") }
+
+const reserveBytes = 16 << 10
+
+// Reserve sees to it, in the daemon itself, that Fail works on a full disk, too.
+func Reserve(dir string) error {
+	return os.WriteFile(reserveFile(dir), bytes.Repeat([]byte{'.'}, reserveBytes), 0o600)
+}
+
 // Fail records, in the daemon itself, why it gives up.
 func Fail(dir string, reason error) error {
+	if err := os.Remove(reserveFile(dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
 	return os.WriteFile(failureFile(dir), []byte(reason.Error()+"\n"), 0o600)
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/fluxcd/pkg/ssa/normalize"
 	"github.com/fluxcd/pkg/ssa/utils"
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -127,10 +129,10 @@ func (r *applyRun) apply(ctx context.Context, object *unstructured.Unstructured)
 	err := WaitFor(ctx, Condition{
 		Description: "the API server to accept " + outcome.Subject,
 		Check: func(ctx context.Context) error {
-			entry, err := r.manager.Apply(ctx, object, ssa.DefaultApplyOptions())
+			done, err := r.applyOnce(ctx, object)
 			switch {
 			case err == nil:
-				outcome.Action = action(entry.Action)
+				outcome.Action = done
 			case ctx.Err() != nil, retryable(err):
 				return err
 			default:
@@ -141,6 +143,24 @@ func (r *applyRun) apply(ctx context.Context, object *unstructured.Unstructured)
 	}, WaitOptions{Interval: r.opts.RetryInterval, Progress: r.opts.Progress})
 	outcome.Err = errors.Join(permanent, err)
 	return outcome
+}
+
+// applyOnce tries once. Flux's library runs dry before it writes, to leave alone what is as wanted. For a definition
+// that does not exist there is nothing to leave alone, and each is large enough to be worth the shortcut.
+func (r *applyRun) applyOnce(ctx context.Context, object *unstructured.Unstructured) (Action, error) {
+	if utils.IsCRD(object) {
+		existing := &metav1.PartialObjectMetadata{}
+		existing.SetGroupVersionKind(object.GroupVersionKind())
+		if err := r.client.Get(ctx, client.ObjectKeyFromObject(object), existing); apierrors.IsNotFound(err) {
+			//lint:ignore SA1019 the typed Apply takes no unstructured object
+			return Created, r.client.Patch(ctx, object.DeepCopy(), client.Apply, client.ForceOwnership, client.FieldOwner(fieldManager))
+		}
+	}
+	entry, err := r.manager.Apply(ctx, object, ssa.DefaultApplyOptions())
+	if err != nil {
+		return Failed, err
+	}
+	return action(entry.Action), nil
 }
 
 // established waits until the API server serves the kinds that were just defined.

@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/krops-go/krops/internal/wholefile"
 )
 
 // Context is one way into a cluster, to be written into a kubeconfig file.
@@ -51,7 +52,7 @@ func WriteContext(path string, context Context) error {
 	if err != nil {
 		return fmt.Errorf("kubeconfig %s: %w", path, err)
 	}
-	if err := writePrivate(target, data); err != nil {
+	if err := wholefile.Write(target, data); err != nil {
 		return fmt.Errorf("kubeconfig %s: %w", path, err)
 	}
 	return nil
@@ -100,16 +101,4 @@ func kubeconfigTarget(path string) (string, error) {
 		return "", fmt.Errorf("kubeconfig %s is read-only: make it writable (chmod u+w) or name another file", path)
 	}
 	return resolved, nil
-}
-
-func writePrivate(path string, data []byte) error {
-	pending, err := renameio.NewPendingFile(path, renameio.WithStaticPermissions(0o600))
-	if err != nil {
-		return err
-	}
-	defer pending.Cleanup()
-	if _, err := pending.Write(data); err != nil {
-		return err
-	}
-	return pending.CloseAtomicallyReplace()
 }

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"github.com/krops-go/krops/internal/wholefile"
 )
 
 // Journal remembers across runs which steps were begun and how long they took.
@@ -69,7 +69,7 @@ func (j *Journal) Observe(event Event) error {
 	if err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(j.path, text, 0o600); err != nil {
+	if err := wholefile.Write(j.path, text); err != nil {
 		return fmt.Errorf("writing the journal: %w", err)
 	}
 	return nil

@@ -115,7 +115,8 @@ func (r *Run) webhooksAnswer(ctx context.Context, target *kube.Cluster) error {
 		return err
 	}
 	for _, object := range objects {
-		err := target.Patch(ctx, object, client.Apply, client.DryRunAll, client.FieldOwner("krops-probe"), client.ForceOwnership) //nolint:staticcheck // the typed Apply takes no unstructured dry run with these options
+		//lint:ignore SA1019 the typed Apply takes no unstructured object
+		err := target.Patch(ctx, object, client.Apply, client.DryRunAll, client.FieldOwner("krops-probe"), client.ForceOwnership)
 		if err != nil {
 			return fmt.Errorf("the management cluster does not take %s %s: %w", object.GetKind(), object.GetName(), err)
 		}

@@ -11,8 +11,6 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	discoverylisters "k8s.io/client-go/listers/discovery/v1"
@@ -29,9 +27,11 @@ type addresses struct {
 	apiServer string // host:port
 	services  corelisters.ServiceLister
 	slices    discoverylisters.EndpointSliceLister
+	nodes     corelisters.NodeLister
 
 	mu   sync.Mutex
 	last int               // pod addresses given out so far
+	turn int               // counts connections, so that endpoints take turns
 	open map[string]string // pod "ip:port" to the socket's path
 }
 
@@ -40,6 +40,7 @@ func newAddresses(spec cluster.Spec, factory informers.SharedInformerFactory) *a
 		apiServer: net.JoinHostPort("127.0.0.1", strconv.Itoa(spec.Port)),
 		services:  factory.Core().V1().Services().Lister(),
 		slices:    factory.Discovery().V1().EndpointSlices().Lister(),
+		nodes:     factory.Core().V1().Nodes().Lister(),
 		last:      1,
 		open:      map[string]string{},
 	}
@@ -70,17 +71,23 @@ func (a *addresses) newPodIP() string {
 
 // listen opens a port of a pod as a socket in folder.
 func (a *addresses) listen(podIP string, port int, folder string) (net.Listener, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("port %d: %w", port, err)
+	}
+	address := net.JoinHostPort(podIP, strconv.Itoa(port))
 	path := filepath.Join(folder, strconv.Itoa(port)+".sock")
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, taken := a.open[address]; taken {
+		return nil, fmt.Errorf("port %d: another container of the pod listens on it", port)
+	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
+		return nil, fmt.Errorf("port %d: %w", port, err)
 	}
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("port %d: %w", port, err)
 	}
-	address := net.JoinHostPort(podIP, strconv.Itoa(port))
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.open[address] = path
 	return &podListener{Listener: l, closed: func() {
 		a.mu.Lock()
@@ -96,71 +103,39 @@ type podListener struct {
 }
 
 func (l *podListener) Close() error {
+	err := l.Listener.Close()
 	l.once.Do(l.closed)
-	return l.Listener.Close()
+	return err
 }
 
-// dial connects to an address of the cluster, "ip:port".
+// dial connects to an address of the cluster, given by number or by name.
 func (a *addresses) dial(ctx context.Context, address string) (net.Conn, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, err
+	conn, known, err := a.dialCluster(ctx, "default", address)
+	if err == nil && !known {
+		err = fmt.Errorf("%s is no address of the cluster", address)
+	}
+	return conn, err
+}
+
+// dialFrom connects as a process of a pod in namespace would: to addresses of
+// the cluster, and by the machine to all others.
+func (a *addresses) dialFrom(ctx context.Context, namespace, network, address string) (net.Conn, error) {
+	conn, known, err := a.dialCluster(ctx, namespace, address)
+	if known || err != nil {
+		return conn, err
 	}
 	var d net.Dialer
-	if host == cluster.ServiceIP {
-		return d.DialContext(ctx, "tcp", a.apiServer)
-	}
-	if backend, err := a.backend(host, port); err != nil {
-		return nil, err
-	} else if backend != "" {
-		address = backend
-	}
-	a.mu.Lock()
-	path, ok := a.open[address]
-	a.mu.Unlock()
-	if !ok {
-		return nil, fmt.Errorf("nothing listens on %s in the cluster", address)
-	}
-	return d.DialContext(ctx, "unix", path)
+	return d.DialContext(ctx, network, address)
 }
 
-// backend returns the pod address behind a Service's, or "" when ip is no
-// Service's.
-func (a *addresses) backend(ip, port string) (string, error) {
-	services, err := a.services.List(labels.Everything())
-	if err != nil {
-		return "", err
+// dialCluster connects to an address of the cluster. It is not known when it
+// is none.
+func (a *addresses) dialCluster(ctx context.Context, namespace, address string) (conn net.Conn, known bool, err error) {
+	target, err := a.resolve(namespace, address)
+	if err != nil || target == (socket{}) {
+		return nil, err != nil, err
 	}
-	for _, s := range services {
-		if s.Spec.ClusterIP != ip {
-			continue
-		}
-		for _, p := range s.Spec.Ports {
-			if strconv.Itoa(int(p.Port)) == port {
-				return a.readyEndpoint(s, p)
-			}
-		}
-		return "", fmt.Errorf("service %s/%s has no port %s", s.Namespace, s.Name, port)
-	}
-	return "", nil
-}
-
-func (a *addresses) readyEndpoint(s *corev1.Service, port corev1.ServicePort) (string, error) {
-	slices, err := a.slices.EndpointSlices(s.Namespace).List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: s.Name}))
-	if err != nil {
-		return "", err
-	}
-	for _, slice := range slices {
-		for _, p := range slice.Ports {
-			if p.Port == nil || p.Name == nil || *p.Name != port.Name {
-				continue
-			}
-			for _, e := range slice.Endpoints {
-				if len(e.Addresses) > 0 && (e.Conditions.Ready == nil || *e.Conditions.Ready) {
-					return net.JoinHostPort(e.Addresses[0], strconv.Itoa(int(*p.Port))), nil
-				}
-			}
-		}
-	}
-	return "", fmt.Errorf("service %s/%s has no ready pod", s.Namespace, s.Name)
+	var d net.Dialer
+	conn, err = d.DialContext(ctx, target.network, target.address)
+	return conn, true, err
 }

@@ -2,7 +2,9 @@ package node
 
 import (
 	"context"
+	"os"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,13 +17,19 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
+
+	"github.com/krops-go/krops/internal/cluster"
 )
+
+// sameNamePause is how long the object of a StatefulSet's pod stays after its
+// programs have ended. Its successor has the same name and comes at once, and
+// kubectl, waiting for the deletion, would take it for the pod it waits for.
+const sameNamePause = 500 * time.Millisecond
 
 // agent keeps what runs in step with the pods that are bound to nodes.
 type agent struct {
 	*node
 	pods  corelisters.PodLister
-	nodes corelisters.NodeLister
 	queue workqueue.TypedRateLimitingInterface[string]
 
 	mu      sync.Mutex
@@ -32,7 +40,6 @@ func newAgent(n *node, factory informers.SharedInformerFactory) *agent {
 	a := &agent{
 		node:    n,
 		pods:    factory.Core().V1().Pods().Lister(),
-		nodes:   factory.Core().V1().Nodes().Lister(),
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
 		running: map[types.NamespacedName]*run{},
 	}
@@ -60,6 +67,9 @@ func newAgent(n *node, factory informers.SharedInformerFactory) *agent {
 }
 
 func (a *agent) run(ctx context.Context) error {
+	if err := a.tidy(); err != nil {
+		return err
+	}
 	stop := context.AfterFunc(ctx, a.queue.ShutDown)
 	defer stop()
 	for {
@@ -77,6 +87,28 @@ func (a *agent) run(ctx context.Context) error {
 	}
 }
 
+// tidy removes the folders of pods that went while no node process ran.
+func (a *agent) tidy() error {
+	pods, err := a.pods.List(labels.Everything())
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, p := range pods {
+		known[string(p.UID)] = true
+	}
+	entries, err := os.ReadDir(cluster.Layout(".").Pods())
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() && !known[e.Name()] {
+			removeFolder(types.UID(e.Name()))
+		}
+	}
+	return nil
+}
+
 func (a *agent) reconcile(ctx context.Context, key string) error {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
@@ -87,29 +119,43 @@ func (a *agent) reconcile(ctx context.Context, key string) error {
 	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
-	a.mu.Lock()
-	current := a.running[id]
-	a.mu.Unlock()
-	if current != nil && (pod == nil || pod.UID != current.pod.UID) {
-		a.end(id, current)
-		current = nil
+	current := a.find(id)
+	if current != nil {
+		stays := pod != nil && pod.UID == current.pod.UID
+		if stays {
+			current.update(pod)
+		}
+		if !stays || pod.DeletionTimestamp != nil || a.nodeGone(pod.Spec.NodeName) {
+			current.forced.Store(!stays)
+			current.cancel()
+			select {
+			case <-current.ended:
+				a.forget(id, current)
+			default:
+				return nil // the key comes again when it has ended
+			}
+		}
 	}
 	switch {
 	case pod == nil || pod.Spec.NodeName == "":
 		return nil
-	case pod.DeletionTimestamp != nil:
-		return a.finish(ctx, id, current, pod)
-	case a.nodeGone(pod.Spec.NodeName):
-		// The instance is gone, and its containers with it.
-		return a.finish(ctx, id, current, pod)
-	case current != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	case pod.DeletionTimestamp != nil || a.nodeGone(pod.Spec.NodeName):
+		return a.finish(ctx, id, pod)
+	case a.find(id) != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
 		return nil
 	}
 	r := newRun(ctx, a.node, pod)
 	a.mu.Lock()
 	a.running[id] = r
 	a.mu.Unlock()
-	go r.run()
+	go func() {
+		r.life()
+		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "StatefulSet" {
+			a.queue.AddAfter(key, sameNamePause)
+			return
+		}
+		a.queue.Add(key)
+	}()
 	return nil
 }
 
@@ -118,21 +164,36 @@ func (a *agent) nodeGone(name string) bool {
 	return apierrors.IsNotFound(err)
 }
 
-func (a *agent) end(id types.NamespacedName, r *run) {
-	r.stop()
+// find returns the run of a pod, which may have ended.
+func (a *agent) find(id types.NamespacedName) *run {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.running[id] == r {
-		delete(a.running, id)
-	}
+	return a.running[id]
 }
 
-// finish ends the pod's programs and then its object, as a kubelet does once
-// the containers are gone.
-func (a *agent) finish(ctx context.Context, id types.NamespacedName, current *run, pod *corev1.Pod) error {
-	if current != nil {
-		a.end(id, current)
+// runsIn returns the runs of a namespace.
+func (a *agent) runsIn(namespace string) []*run {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var list []*run
+	for id, r := range a.running {
+		if id.Namespace == namespace {
+			list = append(list, r)
+		}
 	}
+	return list
+}
+
+func (a *agent) forget(id types.NamespacedName, r *run) {
+	removeFolder(r.pod.UID)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.running, id)
+}
+
+// finish ends the pod's object, as a kubelet does once the containers are gone.
+func (a *agent) finish(ctx context.Context, id types.NamespacedName, pod *corev1.Pod) error {
+	removeFolder(pod.UID)
 	err := a.client.CoreV1().Pods(id.Namespace).Delete(ctx, id.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: ptr.To[int64](0),
 		Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),

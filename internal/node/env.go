@@ -2,25 +2,28 @@ package node
 
 import (
 	"fmt"
-	"strings"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/krops-go/krops/internal/cluster"
 )
 
-// environment resolves a container's environment variables.
+// environment resolves a container's environment variables. A value may refer
+// to the variables before it.
 func (r *run) environment(c corev1.Container) (map[string]string, error) {
-	env := map[string]string{}
+	env := map[string]string{"KUBERNETES_SERVICE_HOST": cluster.ServiceIP, "KUBERNETES_SERVICE_PORT": "443"}
 	for _, from := range c.EnvFrom {
 		var data map[string]string
 		var err error
 		switch {
 		case from.ConfigMapRef != nil:
-			data, err = r.configMap(from.ConfigMapRef.Name, from.ConfigMapRef.Optional)
+			data, err = r.configMapText(from.ConfigMapRef.Name, from.ConfigMapRef.Optional)
 		case from.SecretRef != nil:
-			data, err = r.secret(from.SecretRef.Name, from.SecretRef.Optional)
+			data, err = r.secretText(from.SecretRef.Name, from.SecretRef.Optional)
 		}
 		if err != nil {
 			return nil, err
@@ -30,7 +33,7 @@ func (r *run) environment(c corev1.Container) (map[string]string, error) {
 		}
 	}
 	for _, e := range c.Env {
-		value, present, err := r.variable(e)
+		value, present, err := r.variable(e, c.Name, env)
 		if err != nil {
 			return nil, fmt.Errorf("environment variable %s of container %s: %w", e.Name, c.Name, err)
 		}
@@ -41,9 +44,9 @@ func (r *run) environment(c corev1.Container) (map[string]string, error) {
 	return env, nil
 }
 
-func (r *run) variable(e corev1.EnvVar) (value string, present bool, err error) {
+func (r *run) variable(e corev1.EnvVar, container string, env map[string]string) (value string, present bool, err error) {
 	if e.ValueFrom == nil {
-		return e.Value, true, nil
+		return expand(e.Value, env), true, nil
 	}
 	pick := func(data map[string]string, err error, source, key string, optional *bool) (string, bool, error) {
 		if err != nil {
@@ -59,20 +62,43 @@ func (r *run) variable(e corev1.EnvVar) (value string, present bool, err error) 
 	case from.FieldRef != nil:
 		value, err := r.field(from.FieldRef.FieldPath)
 		return value, err == nil, err
+	case from.ResourceFieldRef != nil:
+		value, err := r.resourceField(from.ResourceFieldRef, container)
+		return value, err == nil, err
 	case from.ConfigMapKeyRef != nil:
 		ref := from.ConfigMapKeyRef
-		data, err := r.configMap(ref.Name, ref.Optional)
+		data, err := r.configMapText(ref.Name, ref.Optional)
 		return pick(data, err, "ConfigMap "+ref.Name, ref.Key, ref.Optional)
 	case from.SecretKeyRef != nil:
 		ref := from.SecretKeyRef
-		data, err := r.secret(ref.Name, ref.Optional)
+		data, err := r.secretText(ref.Name, ref.Optional)
 		return pick(data, err, "Secret "+ref.Name, ref.Key, ref.Optional)
 	default:
 		return "", false, fmt.Errorf("a node of an embedded cluster knows no such source")
 	}
 }
 
-func (r *run) configMap(name string, optional *bool) (map[string]string, error) {
+// configMapText and secretText return the text entries. An absent object that
+// is optional has none.
+func (r *run) configMapText(name string, optional *bool) (map[string]string, error) {
+	data, err := r.configMap(name, optional)
+	return text(data), err
+}
+
+func (r *run) secretText(name string, optional *bool) (map[string]string, error) {
+	data, err := r.secret(name, optional)
+	return text(data), err
+}
+
+func text(data map[string][]byte) map[string]string {
+	out := make(map[string]string, len(data))
+	for k, v := range data {
+		out[k] = string(v)
+	}
+	return out
+}
+
+func (r *run) configMap(name string, optional *bool) (map[string][]byte, error) {
 	cm, err := r.client.CoreV1().ConfigMaps(r.pod.Namespace).Get(r.ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) && ptr.Deref(optional, false) {
 		return nil, nil
@@ -80,10 +106,15 @@ func (r *run) configMap(name string, optional *bool) (map[string]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	return cm.Data, nil
+	data := map[string][]byte{}
+	for k, v := range cm.Data {
+		data[k] = []byte(v)
+	}
+	maps.Copy(data, cm.BinaryData)
+	return data, nil
 }
 
-func (r *run) secret(name string, optional *bool) (map[string]string, error) {
+func (r *run) secret(name string, optional *bool) (map[string][]byte, error) {
 	secret, err := r.client.CoreV1().Secrets(r.pod.Namespace).Get(r.ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) && ptr.Deref(optional, false) {
 		return nil, nil
@@ -91,35 +122,5 @@ func (r *run) secret(name string, optional *bool) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := map[string]string{}
-	for k, v := range secret.Data {
-		data[k] = string(v)
-	}
-	return data, nil
-}
-
-// field returns a field of the pod as the downward API spells it.
-func (r *run) field(path string) (string, error) {
-	if key, ok := strings.CutPrefix(path, "metadata.labels['"); ok {
-		return r.pod.Labels[strings.TrimSuffix(key, "']")], nil
-	}
-	if key, ok := strings.CutPrefix(path, "metadata.annotations['"); ok {
-		return r.pod.Annotations[strings.TrimSuffix(key, "']")], nil
-	}
-	switch path {
-	case "metadata.name":
-		return r.pod.Name, nil
-	case "metadata.namespace":
-		return r.pod.Namespace, nil
-	case "metadata.uid":
-		return string(r.pod.UID), nil
-	case "spec.nodeName":
-		return r.pod.Spec.NodeName, nil
-	case "spec.serviceAccountName":
-		return r.pod.Spec.ServiceAccountName, nil
-	case "status.podIP", "status.podIPs":
-		return r.ip, nil
-	default:
-		return "", fmt.Errorf("field %s is not known", path)
-	}
+	return secret.Data, nil
 }

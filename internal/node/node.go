@@ -7,10 +7,9 @@
 // node's egress proxy, which maps a Service or pod address to the program's
 // listener, a unix socket in the data directory.
 //
-// What it does not do: init containers, expansion of $(VAR) in arguments,
-// volumes other than ConfigMaps, Secrets, projections, the downward API and
-// empty directories (all filled once, at the pod's start), liveness and startup
-// probes, readiness probes other than HTTP, logs, exec and port-forward.
+// What it does not do: exec probes and commands of programs that answer none,
+// lifecycle hooks, hostPath volumes, resource limits, preferred and pod
+// affinities, topology spread, priorities and preemption.
 package node
 
 import (
@@ -24,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/record"
@@ -67,23 +67,32 @@ func Run(ctx context.Context, dir string, catalog program.Catalog) error {
 		dir: dir, catalog: catalog, client: client, config: rest.AnonymousClientConfig(config),
 		events:    broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "krops-node"}),
 		addresses: newAddresses(spec, factory),
+		nodes:     factory.Core().V1().Nodes().Lister(),
 	}
-	agent, scheduler := newAgent(n, factory), newScheduler(n, factory)
+	agent := newAgent(n, factory)
+	parts := []func(context.Context) error{
+		agent.run, newScheduler(n, factory).run, newNodeAddresses(n, factory).run, newProvisioner(n, factory).run,
+		func(ctx context.Context) error { return serveEgress(ctx, n.addresses) },
+		func(ctx context.Context) error { return serveKubelet(ctx, agent) },
+	}
 	factory.Start(ctx.Done())
 	for kind, synced := range factory.WaitForCacheSync(ctx.Done()) {
 		if !synced {
 			return errors.Join(fmt.Errorf("watching %v: not synced", kind), context.Cause(ctx))
 		}
 	}
-	pods, err := factory.Core().V1().Pods().Lister().List(labels.Everything())
+	pods, err := agent.pods.List(labels.Everything())
 	if err != nil {
 		return err
 	}
 	n.addresses.avoid(pods)
-	failed := make(chan error, 3)
-	go func() { failed <- serveEgress(ctx, n.addresses) }()
-	go func() { failed <- scheduler.run(ctx) }()
-	go func() { failed <- agent.run(ctx) }()
+	if err := agent.watchObjects(ctx, config); err != nil {
+		return err
+	}
+	failed := make(chan error, len(parts))
+	for _, part := range parts {
+		go func() { failed <- part(ctx) }()
+	}
 	err = <-failed
 	if ctx.Err() != nil {
 		return nil
@@ -99,14 +108,15 @@ type node struct {
 	config    *rest.Config // without credentials
 	events    record.EventRecorder
 	addresses *addresses
+	nodes     corelisters.NodeLister
 }
 
-// register registers the nodes as soon as the API server lets it.
+// register registers the nodes and the storage class as soon as the API server lets it.
 func register(ctx context.Context, client kubernetes.Interface, nodes []cluster.Node) error {
 	tick := time.NewTicker(registerEvery)
 	defer tick.Stop()
 	for {
-		_, err := client.Discovery().ServerVersion()
+		err := installStorageClass(ctx, client)
 		for i := 0; err == nil && i < len(nodes); i++ {
 			err = cluster.Register(ctx, client, nodes[i])
 		}

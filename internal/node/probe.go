@@ -3,82 +3,122 @@ package node
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/http"
-	"net/url"
-	"strconv"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// A container that is not ready is asked more often than its probe says, so
-// that readiness is seen when it comes.
+// A container that has not passed its startup or readiness probe is asked more
+// often than the probe says, and from the beginning, so that readiness is seen
+// when it comes. Failures count once a period all the same.
 const eagerPeriod = 50 * time.Millisecond
 
-// probe asks the container's readiness probe and reports each change until ctx
-// ends. A probe that is not HTTP counts as passed.
-func (r *run) probe(ctx context.Context, c corev1.Container, report func(ready bool)) {
-	p := c.ReadinessProbe
-	if p == nil {
-		return
-	}
-	if p.HTTPGet == nil {
-		report(true)
-		return
-	}
-	client := &http.Client{
-		Timeout: time.Duration(max(p.TimeoutSeconds, 1)) * time.Second,
-		Transport: &http.Transport{DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-			return r.addresses.dial(ctx, address)
-		}},
-	}
-	defer client.CloseIdleConnections()
-	period := time.Duration(max(p.PeriodSeconds, 1)) * time.Second
-	ready, failures := false, int32(0)
-	for {
-		wait := eagerPeriod
-		if err := ask(ctx, client, r.ip, c, p.HTTPGet); err == nil {
-			failures = 0
-			if !ready {
-				ready = true
-				report(true)
+// probes asks the container's probes until ctx ends, and ends the container
+// with kill when it is found dead.
+func (c *container) probes(ctx context.Context, kill context.CancelCauseFunc) {
+	dead := func(kind string, p *corev1.Probe) func(error) {
+		return func(err error) {
+			grace := c.grace()
+			if p.TerminationGracePeriodSeconds != nil {
+				grace = time.Duration(*p.TerminationGracePeriodSeconds) * time.Second
 			}
-			wait = period
-		} else if failures++; ready && failures >= max(p.FailureThreshold, 1) {
-			ready = false
-			report(false)
+			reason := fmt.Sprintf("Container %s failed its %s probe and is restarted: %v", c.spec.Name, kind, err)
+			c.events.Event(c.pod, corev1.EventTypeNormal, "Killing", reason)
+			kill(&killedError{reason: reason, grace: grace})
 		}
+	}
+	if p := c.spec.StartupProbe; p != nil {
+		passed := make(chan struct{})
+		var once sync.Once
+		starting, stop := context.WithCancel(ctx)
+		w := &probeWorker{container: c, kind: "startup", probe: p, eager: true}
+		w.passed = func() { once.Do(func() { close(passed); stop() }) }
+		w.failed = dead("startup", p)
+		w.run(starting)
+		stop()
 		select {
-		case <-ctx.Done():
+		case <-passed:
+		default:
 			return
-		case <-time.After(wait):
 		}
+	}
+	ready := c.spec.ReadinessProbe == nil
+	c.set(func(s *corev1.ContainerStatus) { s.Started, s.Ready = yes(), ready })
+	c.hasStarted()
+	var all sync.WaitGroup
+	defer all.Wait()
+	if p := c.spec.ReadinessProbe; p != nil {
+		w := &probeWorker{container: c, kind: "readiness", probe: p, eager: true}
+		w.passed = func() { c.set(func(s *corev1.ContainerStatus) { s.Ready = s.State.Running != nil }) }
+		w.failed = func(error) { c.set(func(s *corev1.ContainerStatus) { s.Ready = false }) }
+		all.Go(func() { w.run(ctx) })
+	}
+	if p := c.spec.LivenessProbe; p != nil {
+		w := &probeWorker{container: c, kind: "liveness", probe: p, delay: time.Duration(p.InitialDelaySeconds) * time.Second, healthy: true}
+		w.passed = func() {}
+		w.failed = dead("liveness", p)
+		all.Go(func() { w.run(ctx) })
 	}
 }
 
-func ask(ctx context.Context, client *http.Client, ip string, c corev1.Container, get *corev1.HTTPGetAction) error {
-	port := get.Port.IntVal
-	if get.Port.Type == intstr.String {
-		for _, p := range c.Ports {
-			if p.Name == get.Port.StrVal {
-				port = p.ContainerPort
+// probeWorker asks one probe again and again.
+type probeWorker struct {
+	*container
+	kind    string
+	probe   *corev1.Probe
+	delay   time.Duration
+	eager   bool // ask often while not healthy
+	healthy bool // as long as nothing else was found
+	passed  func()
+	failed  func(error)
+}
+
+func (w *probeWorker) run(ctx context.Context) {
+	period := time.Duration(max(w.probe.PeriodSeconds, 1)) * time.Second
+	var successes, failures int32
+	count := time.Now() // when the next failure counts
+	said := ""
+	for wait := w.delay; ; {
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		wait = period
+		err := w.ask(ctx, w.probe)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			failures, said = 0, ""
+			if successes++; successes >= max(w.probe.SuccessThreshold, 1) && !w.healthy {
+				w.healthy = true
+				w.passed()
 			}
+			continue
+		}
+		successes = 0
+		now := time.Now()
+		if w.eager && !w.healthy {
+			wait = eagerPeriod
+		}
+		if now.Before(count) {
+			continue
+		}
+		count = now.Add(period)
+		failures++
+		// The first failures of a container that comes up are no news.
+		if err.Error() != said && (w.healthy || failures > 1 || isRefusal(err)) {
+			said = err.Error()
+			w.events.Eventf(w.pod, corev1.EventTypeWarning, "Unhealthy", "The %s probe of container %s failed: %v", w.kind, w.spec.Name, err)
+		}
+		if failures >= max(w.probe.FailureThreshold, 1) && !isRefusal(err) && (w.healthy || w.kind == "startup") {
+			w.healthy = false
+			failures = 0
+			w.failed(err)
 		}
 	}
-	u := url.URL{Scheme: "http", Host: net.JoinHostPort(ip, strconv.Itoa(int(port))), Path: get.Path}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return err
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode < 200 || resp.StatusCode >= 400 {
-		return fmt.Errorf("probe says %s", resp.Status)
-	}
-	return nil
 }

@@ -4,130 +4,197 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
 	"github.com/krops-go/krops/internal/cluster"
-	"github.com/krops-go/krops/internal/program"
 )
 
 // SimulatedAnnotation marks a pod with containers that no program stands for:
 // they are said to run and do nothing.
 const SimulatedAnnotation = "krops.dev/simulated"
 
-const prepareEvery = 200 * time.Millisecond
+// How often is tried again what waits for objects that do not exist yet.
+const (
+	firstRetry = 200 * time.Millisecond
+	lastRetry  = 2 * time.Second
+)
+
+func retries() wait.Backoff {
+	return wait.Backoff{Duration: firstRetry, Factor: 1.5, Steps: 100, Cap: lastRetry}
+}
 
 // run is one pod that runs.
 type run struct {
 	*node
-	pod     *corev1.Pod
+	pod     *corev1.Pod // as it was when the run began
+	current atomic.Pointer[corev1.Pod]
 	ip      string
 	started metav1.Time
 	ctx     context.Context // ends when the pod shall
 	cancel  context.CancelFunc
+	forced  atomic.Bool // its object is gone already
 	ended   chan struct{}
+	dirty   chan struct{} // holds one when there is a status to report
+	poked   chan struct{} // holds one when volumes may have to be refreshed
 
-	mu         sync.Mutex // guards what is below
-	containers []corev1.ContainerStatus
-	conditions []corev1.PodCondition // as last reported
+	volumes          map[string]*volume // by name; the run's own goroutine makes, refresh then has them
+	inits, mains     []*container
+	reportConditions []corev1.PodCondition // as last reported
 }
 
 func newRun(ctx context.Context, n *node, pod *corev1.Pod) *run {
-	r := &run{node: n, pod: pod, ip: n.addresses.newPodIP(), started: metav1.Now(), ended: make(chan struct{})}
+	r := &run{
+		node: n, pod: pod, ip: n.addresses.newPodIP(), started: metav1.Now(), volumes: map[string]*volume{},
+		ended: make(chan struct{}), dirty: make(chan struct{}, 1), poked: make(chan struct{}, 1),
+	}
+	r.current.Store(pod)
 	r.ctx, r.cancel = context.WithCancel(ctx)
-	r.conditions = pod.Status.Conditions
+	r.reportConditions = pod.Status.Conditions
 	if pod.Status.StartTime != nil {
 		r.started = *pod.Status.StartTime
 	}
-	for _, c := range pod.Spec.Containers {
-		status := corev1.ContainerStatus{Name: c.Name, Image: c.Image, ImageID: c.Image}
-		status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}
-		for _, old := range pod.Status.ContainerStatuses {
-			// The container ran in a former life of this node process.
-			if old.Name == c.Name && old.ContainerID != "" {
-				status.RestartCount = old.RestartCount + 1
-			}
-		}
-		r.containers = append(r.containers, status)
+	for _, spec := range pod.Spec.InitContainers {
+		r.inits = append(r.inits, newContainer(r, spec, initPolicy(pod, spec), pod.Status.InitContainerStatuses))
+	}
+	for _, spec := range pod.Spec.Containers {
+		r.mains = append(r.mains, newContainer(r, spec, pod.Spec.RestartPolicy, pod.Status.ContainerStatuses))
 	}
 	return r
 }
 
-// folder is where the pod keeps its volumes and sockets, relative to the data
-// directory.
-func (r *run) folder(elem ...string) string {
-	return filepath.Join(append([]string{cluster.Layout(".").Pods(), string(r.pod.UID)}, elem...)...)
+// initPolicy is the restart policy of an init container. With Always it is a
+// sidecar.
+func initPolicy(pod *corev1.Pod, c corev1.Container) corev1.RestartPolicy {
+	switch {
+	case c.RestartPolicy != nil:
+		return corev1.RestartPolicy(*c.RestartPolicy)
+	case pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
+		return corev1.RestartPolicyOnFailure
+	default:
+		return pod.Spec.RestartPolicy
+	}
 }
 
-// stop ends the pod's programs and returns when they have ended.
-func (r *run) stop() {
-	r.cancel()
-	<-r.ended
+// latest is the pod as it was last seen.
+func (r *run) latest() *corev1.Pod { return r.current.Load() }
+
+// update tells the run how its pod is now.
+func (r *run) update(pod *corev1.Pod) {
+	old := r.current.Swap(pod)
+	if old.ResourceVersion != pod.ResourceVersion {
+		r.poke()
+	}
 }
 
-func (r *run) run() {
+// poke has the volumes refreshed.
+func (r *run) poke() {
+	select {
+	case r.poked <- struct{}{}:
+	default:
+	}
+}
+
+// folder is where the pod keeps its volumes, logs and sockets, relative to the
+// data directory.
+func (r *run) folder() string { return podFolder(r.pod.UID) }
+
+func podFolder(uid types.UID) string {
+	return filepath.Join(cluster.Layout(".").Pods(), string(uid))
+}
+
+func (r *run) absolute(elem ...string) string {
+	return filepath.Join(append([]string{r.dir, r.folder()}, elem...)...)
+}
+
+// life runs the pod until its containers have ended for good or ctx has.
+func (r *run) life() {
 	defer close(r.ended)
-	defer func() {
-		if err := os.RemoveAll(r.folder()); err != nil {
-			klog.InfoS("Removing a pod's folder failed", "pod", klog.KObj(r.pod), "err", err)
+	defer r.cancel()
+	var beside sync.WaitGroup
+	besides, endBeside := context.WithCancel(r.ctx)
+	defer beside.Wait()
+	defer endBeside()
+	beside.Go(func() { r.report(besides) })
+	r.changed()
+	if r.hasProgram() {
+		if !r.prepare() {
+			return // the pod was ended meanwhile
 		}
-	}()
-	mounts, err := r.prepare()
-	if err != nil {
-		return // the pod was ended meanwhile
+		if len(r.volumes) > 0 {
+			beside.Go(func() { r.refresh(besides) })
+		}
 	}
 	r.announceSimulated()
-	var all sync.WaitGroup
-	for i := range r.pod.Spec.Containers {
-		all.Go(func() { r.container(i, mounts) })
+
+	var sidecars, mains sync.WaitGroup
+	sidecarCtx, endSidecars := context.WithCancel(r.ctx)
+	if r.initialize(sidecarCtx, &sidecars) {
+		for _, c := range r.mains {
+			mains.Go(func() { c.loop(r.ctx) })
+		}
+		mains.Wait()
 	}
-	all.Wait()
+	endSidecars()
+	sidecars.Wait()
+	endBeside()
+	beside.Wait()
+	if r.ctx.Err() == nil {
+		r.reportLast()
+	}
+}
+
+// initialize runs the init containers in order. The result says that the main
+// containers may start.
+func (r *run) initialize(ctx context.Context, sidecars *sync.WaitGroup) bool {
+	for _, c := range r.inits {
+		if c.policy == corev1.RestartPolicyAlways {
+			sidecars.Go(func() { c.loop(ctx) })
+			select {
+			case <-c.startedOnce:
+			case <-r.ctx.Done():
+				return false
+			}
+			continue
+		}
+		if code := c.loop(r.ctx); r.ctx.Err() != nil || code != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // prepare fills the pod's volumes, as soon as what they are filled from exists.
-// The error is the context's.
-func (r *run) prepare() (mounts []map[string]string, err error) {
-	if !r.hasProgram() {
-		return make([]map[string]string, len(r.pod.Spec.Containers)), nil
-	}
-	tick := time.NewTicker(prepareEvery)
-	defer tick.Stop()
+// The result is false when the pod was ended before.
+func (r *run) prepare() bool {
 	said := ""
-	for {
-		if mounts, err = r.fillVolumes(); err == nil {
-			return mounts, nil
-		}
-		if r.ctx.Err() != nil {
-			return nil, r.ctx.Err()
-		}
-		if err.Error() != said {
+	err := wait.ExponentialBackoffWithContext(r.ctx, retries(), func(context.Context) (bool, error) {
+		err := r.prepareVolumes()
+		if err != nil && r.ctx.Err() == nil && err.Error() != said {
 			said = err.Error()
 			r.events.Event(r.pod, corev1.EventTypeWarning, "FailedMount", said)
-			r.setAll(func(s *corev1.ContainerStatus) {
-				s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating", Message: said}}
-			})
+			for _, c := range append(r.inits, r.mains...) {
+				c.waiting("ContainerCreating", said)
+			}
 		}
-		select {
-		case <-r.ctx.Done():
-			return nil, r.ctx.Err()
-		case <-tick.C:
-		}
-	}
+		return err == nil, nil
+	})
+	return err == nil
 }
 
 func (r *run) hasProgram() bool {
-	for _, c := range r.pod.Spec.Containers {
-		if _, ok := r.catalog.Lookup(c.Image); ok {
+	for _, c := range append(r.inits, r.mains...) {
+		if c.program != nil {
 			return true
 		}
 	}
@@ -136,63 +203,48 @@ func (r *run) hasProgram() bool {
 
 // announceSimulated marks the pod when one of its images has no program.
 func (r *run) announceSimulated() {
-	for _, c := range r.pod.Spec.Containers {
-		if _, ok := r.catalog.Lookup(c.Image); ok {
-			continue
-		}
-		if r.pod.Annotations[SimulatedAnnotation] == "" {
-			r.events.Eventf(r.pod, corev1.EventTypeNormal, "Simulated", "No program stands for image %q: container %s is said to run and does nothing", c.Image, c.Name)
-			patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-				"uid": r.pod.UID, "annotations": map[string]string{SimulatedAnnotation: "true"},
-			}})
-			if err == nil {
-				_, err = r.client.CoreV1().Pods(r.pod.Namespace).Patch(r.ctx, r.pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-			}
-			r.complain("marking a pod as simulated", err)
-		}
+	if r.pod.Annotations[SimulatedAnnotation] != "" {
 		return
 	}
-}
-
-// programPod is what a container's program is given.
-func (r *run) programPod(c corev1.Container, mounts map[string]string) (*program.Pod, error) {
-	env, err := r.environment(c)
-	if err != nil {
-		return nil, err
+	simulated := false
+	for _, c := range append(r.inits, r.mains...) {
+		if c.program == nil {
+			simulated = true
+			r.events.Event(r.pod, corev1.EventTypeNormal, "Simulated", c.simulation())
+		}
 	}
-	args := c.Args
-	if len(c.Command) > 1 {
-		args = append(append([]string(nil), c.Command[1:]...), c.Args...)
+	if !simulated {
+		return
 	}
-	return &program.Pod{
-		Namespace: r.pod.Namespace, Name: r.pod.Name, Container: c.Name,
-		Args: args, Env: env, Mounts: mounts, Config: r.podConfig(mounts),
-		Listener: func(port int) (net.Listener, error) { return r.addresses.listen(r.ip, port, r.folder()) },
-	}, nil
-}
-
-// set changes a container's status and publishes the pod's.
-func (r *run) set(i int, change func(*corev1.ContainerStatus)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	change(&r.containers[i])
-	r.publishLocked()
-}
-
-func (r *run) setAll(change func(*corev1.ContainerStatus)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := range r.containers {
-		change(&r.containers[i])
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": r.pod.UID, "annotations": map[string]string{SimulatedAnnotation: "true"},
+	}})
+	if err == nil {
+		_, err = r.client.CoreV1().Pods(r.pod.Namespace).Patch(r.ctx, r.pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 	}
-	r.publishLocked()
+	r.complain("marking a pod as simulated", err)
 }
 
-func (r *run) publishLocked() {
-	status := podStatus(r.pod.Spec.RestartPolicy, r.conditions, r.containers)
-	status.PodIP, status.PodIPs, status.StartTime = r.ip, []corev1.PodIP{{IP: r.ip}}, &r.started
-	r.complain("reporting a pod's status", patchStatus(r.ctx, r.client, r.pod, status))
-	r.conditions = status.Conditions
+// grace is how long the pod's programs have to end.
+func (r *run) grace() time.Duration {
+	if r.forced.Load() {
+		return 0
+	}
+	seconds := r.latest().DeletionGracePeriodSeconds
+	if seconds == nil {
+		seconds = r.pod.Spec.TerminationGracePeriodSeconds
+	}
+	if seconds == nil {
+		return corev1.DefaultTerminationGracePeriodSeconds * time.Second
+	}
+	return time.Duration(*seconds) * time.Second
+}
+
+// removeFolder removes what a pod kept on the machine.
+func removeFolder(uid types.UID) {
+	if err := os.RemoveAll(podFolder(uid)); err != nil {
+		klog.InfoS("Removing a pod's folder failed", "uid", uid, "err", err)
+	}
 }
 
 // complain logs what the node can do no more about. A pod that is gone is no
@@ -201,5 +253,5 @@ func (r *run) complain(doing string, err error) {
 	if err == nil || errors.Is(err, context.Canceled) || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return
 	}
-	klog.InfoS("Failed", "doing", doing, "pod", fmt.Sprintf("%s/%s", r.pod.Namespace, r.pod.Name), "err", err)
+	klog.InfoS("Failed", "doing", doing, "pod", klog.KObj(r.pod), "err", err)
 }

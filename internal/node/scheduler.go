@@ -25,17 +25,17 @@ import (
 // whose taints, selectors and resources allow it.
 type scheduler struct {
 	*node
-	pods  corelisters.PodLister
-	nodes corelisters.NodeLister
-	queue workqueue.TypedRateLimitingInterface[string]
+	pods   corelisters.PodLister
+	claims corelisters.PersistentVolumeClaimLister
+	queue  workqueue.TypedRateLimitingInterface[string]
 }
 
 func newScheduler(n *node, factory informers.SharedInformerFactory) *scheduler {
 	s := &scheduler{
-		node:  n,
-		pods:  factory.Core().V1().Pods().Lister(),
-		nodes: factory.Core().V1().Nodes().Lister(),
-		queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
+		node:   n,
+		pods:   factory.Core().V1().Pods().Lister(),
+		claims: factory.Core().V1().PersistentVolumeClaims().Lister(),
+		queue:  workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
 	}
 	add := func(obj any) {
 		if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
@@ -61,6 +61,10 @@ func newScheduler(n *node, factory informers.SharedInformerFactory) *scheduler {
 		DeleteFunc: func(any) { retry() },
 	})
 	_, _ = factory.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { retry() },
+		UpdateFunc: func(any, any) { retry() },
+	})
+	_, _ = factory.Core().V1().PersistentVolumeClaims().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(any) { retry() },
 		UpdateFunc: func(any, any) { retry() },
 	})
@@ -97,10 +101,15 @@ func (s *scheduler) schedule(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil {
+	ours := pod.Spec.SchedulerName == corev1.DefaultSchedulerName && len(pod.Spec.SchedulingGates) == 0
+	if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || !ours {
 		return nil
 	}
-	target, why, err := s.choose(pod)
+	var target string
+	why, err := s.unbound(pod)
+	if err == nil && why == "" {
+		target, why, err = s.choose(pod)
+	}
 	if err != nil {
 		return err
 	}
@@ -115,6 +124,31 @@ func (s *scheduler) schedule(ctx context.Context, key string) error {
 		return nil // deleted, or bound by an earlier pass that this cache has not seen
 	}
 	return err
+}
+
+// unbound is what the pod's claims still lack, or "".
+func (s *scheduler) unbound(pod *corev1.Pod) (string, error) {
+	for _, v := range pod.Spec.Volumes {
+		var name string
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			name = v.PersistentVolumeClaim.ClaimName
+		case v.Ephemeral != nil:
+			name = pod.Name + "-" + v.Name
+		default:
+			continue
+		}
+		claim, err := s.claims.PersistentVolumeClaims(pod.Namespace).Get(name)
+		switch {
+		case apierrors.IsNotFound(err):
+			return fmt.Sprintf("persistentvolumeclaim %q not found", name), nil
+		case err != nil:
+			return "", err
+		case claim.Status.Phase != corev1.ClaimBound:
+			return fmt.Sprintf("pod has unbound persistentvolumeclaim %q", name), nil
+		}
+	}
+	return "", nil
 }
 
 // choose returns the node for pod, or why there is none.

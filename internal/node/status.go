@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,15 +33,23 @@ func patchStatus(ctx context.Context, client kubernetes.Interface, pod *corev1.P
 
 // podStatus derives the phase and conditions of a pod from its containers'
 // statuses. Conditions that did not change since previous keep their time.
-func podStatus(policy corev1.RestartPolicy, previous []corev1.PodCondition, containers []corev1.ContainerStatus) corev1.PodStatus {
-	ready := true
-	for _, c := range containers {
-		ready = ready && c.Ready
+func podStatus(policy corev1.RestartPolicy, previous []corev1.PodCondition, inits, mains []corev1.ContainerStatus) corev1.PodStatus {
+	phase := phaseOf(policy, inits, mains)
+	var unready, uninitialized []string
+	for _, c := range mains {
+		if !c.Ready {
+			unready = append(unready, c.Name)
+		}
 	}
-	condition := func(kind corev1.PodConditionType, ok bool) corev1.PodCondition {
-		c := corev1.PodCondition{Type: kind, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Now()}
-		if ok {
-			c.Status = corev1.ConditionTrue
+	for _, c := range inits {
+		if !initialized(c) {
+			uninitialized = append(uninitialized, c.Name)
+		}
+	}
+	condition := func(kind corev1.PodConditionType, reason, message string) corev1.PodCondition {
+		c := corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}
+		if reason != "" {
+			c.Status, c.Reason, c.Message = corev1.ConditionFalse, reason, message
 		}
 		for _, old := range previous {
 			if old.Type == kind && old.Status == c.Status {
@@ -49,34 +58,57 @@ func podStatus(policy corev1.RestartPolicy, previous []corev1.PodCondition, cont
 		}
 		return c
 	}
-	return corev1.PodStatus{
-		Phase:             phaseOf(policy, containers),
-		ContainerStatuses: containers,
-		Conditions: []corev1.PodCondition{
-			condition(corev1.PodInitialized, true),
-			condition(corev1.ContainersReady, ready),
-			condition(corev1.PodReady, ready),
-		},
+	var reason, message string
+	switch {
+	case phase == corev1.PodSucceeded:
+		reason = "PodCompleted"
+	case phase == corev1.PodFailed:
+		reason = "PodFailed"
+	case len(unready) > 0:
+		reason, message = "ContainersNotReady", fmt.Sprintf("containers with unready status: %v", unready)
 	}
+	conditions := []corev1.PodCondition{condition(corev1.PodInitialized, "", ""), condition(corev1.ContainersReady, reason, message), condition(corev1.PodReady, reason, message)}
+	if len(uninitialized) > 0 {
+		conditions[0] = condition(corev1.PodInitialized, "ContainersNotInitialized", fmt.Sprintf("containers with incomplete status: %v", uninitialized))
+	}
+	return corev1.PodStatus{Phase: phase, InitContainerStatuses: inits, ContainerStatuses: mains, Conditions: conditions}
 }
 
-func phaseOf(policy corev1.RestartPolicy, containers []corev1.ContainerStatus) corev1.PodPhase {
+// initialized reports whether an init container no longer holds up the main
+// ones: it has succeeded, or it is a sidecar that has started.
+func initialized(c corev1.ContainerStatus) bool {
+	if t := c.State.Terminated; t != nil {
+		return t.ExitCode == 0
+	}
+	return c.Started != nil && *c.Started && c.Ready
+}
+
+func phaseOf(policy corev1.RestartPolicy, inits, mains []corev1.ContainerStatus) corev1.PodPhase {
 	ended, failed, begun := 0, 0, false
-	for _, c := range containers {
+	for _, c := range mains {
 		if c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil {
 			begun = true
 		}
-		if c.State.Terminated != nil {
+		if t := c.State.Terminated; t != nil {
 			ended++
-			if c.State.Terminated.ExitCode != 0 {
+			if t.ExitCode != 0 {
 				failed++
+			}
+		}
+	}
+	if !begun {
+		for _, c := range inits {
+			// An init container stays terminated with an error only where it is
+			// not restarted.
+			if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
+				return corev1.PodFailed
 			}
 		}
 	}
 	switch {
 	case !begun:
 		return corev1.PodPending
-	case ended < len(containers) || policy == corev1.RestartPolicyAlways:
+	case ended < len(mains) || policy == corev1.RestartPolicyAlways:
 		return corev1.PodRunning
 	case failed == 0:
 		return corev1.PodSucceeded

@@ -9,16 +9,21 @@ package program
 
 import (
 	"context"
+	"io"
 	"net"
 	"path"
 	"path/filepath"
 	"strings"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2/textlogger"
 )
 
 // Program runs until ctx ends or it fails. A nil error is exit code 0, any
-// other is exit code 1; a panic is exit code 2.
+// other is exit code 1; a panic is exit code 2, in a goroutine that Pod.Go
+// started, too. One in a goroutine of the program's own making ends the whole
+// node process.
 type Program func(ctx context.Context, pod *Pod) error
 
 // Catalog maps an image's repository (the name without tag and digest) to the
@@ -54,7 +59,40 @@ type Pod struct {
 	// this machine.
 	Mounts map[string]string
 	// Listener opens a port of the pod. Nothing outside the cluster reaches it.
+	// It closes with the program.
 	Listener func(port int) (net.Listener, error)
+	// Dial connects as a process of a pod would: the names and addresses of
+	// Services, pods and the API server mean those of the cluster, all others
+	// what they mean on this machine.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Log is the container's output, which kubectl logs shows.
+	Log io.Writer
+	// Go runs f beside the program. The container ends when the program and
+	// all that it started so have.
+	Go func(f func())
+	// OnExec sets what answers kubectl exec and exec probes. Without it they
+	// are refused, since a program has no shell.
+	OnExec func(ExecHandler)
+}
+
+// Exec is a command that somebody runs in a container.
+type Exec struct {
+	Command        []string
+	Stdin          io.Reader // nil when there is none
+	Stdout, Stderr io.Writer
+}
+
+// ExecHandler runs a command. A nil error is exit code 0, any other is exit
+// code 1 with the error on Stderr.
+type ExecHandler func(ctx context.Context, e Exec) error
+
+// Logger writes to the container's output.
+func (p *Pod) Logger() logr.Logger {
+	out := p.Log
+	if out == nil {
+		out = io.Discard
+	}
+	return textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(out)))
 }
 
 // Path returns where the file or folder at an absolute path of the container

@@ -8,9 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/krops-go/krops/internal/lifecycle"
+	"github.com/krops-go/krops/internal/wholefile"
 )
 
 // moveCounts are how many calls had changed the account before the move and
@@ -59,5 +58,5 @@ func (r *Rehearsal) countMove(ctx context.Context, e lifecycle.Event) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(moveCountsPath(r.opts.StateDir), text, 0o600)
+	return wholefile.Write(moveCountsPath(r.opts.StateDir), text)
 }

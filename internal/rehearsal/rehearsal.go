@@ -162,7 +162,7 @@ func (r *Rehearsal) allSteps() []lifecycle.Step {
 }
 
 // Run rehearses. It returns the report also when it fails, as far as there is
-// one. Whatever happens, nothing keeps running when it returns, unless the
+// one. Nothing keeps running when it returns, unless it ended well and the
 // rehearsal is to be kept.
 func (r *Rehearsal) Run(ctx context.Context) (*Report, error) {
 	lock, err := dirlock.Acquire(r.opts.StateDir, "krops rehearse")
@@ -189,7 +189,7 @@ func (r *Rehearsal) Run(ctx context.Context) (*Report, error) {
 
 // end leaves the rehearsal as it is meant to be left.
 func (r *Rehearsal) end(ctx context.Context, well bool) error {
-	if r.kept() {
+	if r.kept() && well {
 		return errors.Join(r.run.Detach(), r.detachWorld())
 	}
 	if err := errors.Join(r.run.Stop(ctx), world.Stop(ctx, r.layout.world())); err != nil {
@@ -211,12 +211,22 @@ func (r *Rehearsal) detachWorld() error {
 	return r.world.Detach()
 }
 
-// Discard ends whatever runs of the rehearsal in dir and removes it.
+// Discard ends whatever runs of the rehearsal in dir and removes it. An absent
+// one is success; one that a command is busy with gives a *dirlock.HeldError.
 func Discard(ctx context.Context, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
+	// Another command may be busy with it.
+	lock, err := dirlock.Acquire(dir, "krops rehearse --discard")
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
 	run := &lifecycle.Run{StateDir: dir}
 	if err := errors.Join(run.Stop(ctx), world.Stop(ctx, Layout(dir).world())); err != nil {
 		return fmt.Errorf("ending the rehearsal's processes: %w", err)

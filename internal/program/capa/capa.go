@@ -21,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	cgrecord "k8s.io/client-go/tools/record"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	infrav1beta1 "sigs.k8s.io/cluster-api-provider-aws/v2/api/v1beta1"
 	infrav1 "sigs.k8s.io/cluster-api-provider-aws/v2/api/v1beta2"
@@ -59,10 +58,12 @@ func Run(ctx context.Context, pod *program.Pod) error {
 	restConfig := *pod.Config
 	restConfig.QPS, restConfig.Burst = 200, 400
 	restConfig.UserAgent = "cluster-api-provider-aws-controller"
+	logger := pod.Logger()
+	ctx = ctrl.LoggerInto(ctx, logger)
 	webhooks := webhookserver.New(pod, o.webhookPort, o.webhookCertDir)
 	options := ctrl.Options{
 		Scheme: scheme,
-		Logger: klog.Background().WithName("capa"),
+		Logger: logger,
 		Controller: config.Controller{
 			// A restarted pod's controllers meet the names of its former life.
 			SkipNameValidation: ptr.To(true),
@@ -73,6 +74,7 @@ func Run(ctx context.Context, pod *program.Pod) error {
 		HealthProbeBindAddress: "0",
 		WebhookServer:          webhooks,
 		// A cluster's creation makes more events than the default lets pass.
+		//lint:ignore SA1019 There is no other way to raise the limit of the old event recorders.
 		EventBroadcaster:        cgrecord.NewBroadcasterWithCorrelatorOptions(cgrecord.CorrelatorOptions{BurstSize: 100}),
 		GracefulShutdownTimeout: ptr.To(time.Second),
 	}
@@ -83,7 +85,7 @@ func Run(ctx context.Context, pod *program.Pod) error {
 	if err != nil {
 		return fmt.Errorf("creating the manager: %w", err)
 	}
-	record.InitFromRecorder(mgr.GetEventRecorderFor("aws-controller")) //nolint:staticcheck // the provider records through this interface only
+	record.InitFromRecorder(recorder(mgr, "aws-controller"))
 	if err := addReconcilers(ctx, mgr, o); err != nil {
 		return err
 	}
@@ -93,10 +95,10 @@ func Run(ctx context.Context, pod *program.Pod) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan error, 2)
-	go func() {
+	pod.Go(func() {
 		ended <- program.ServeHealth(ctx, pod, o.healthAddr, func(r *http.Request) error { return webhooks.StartedChecker()(r) })
-	}()
-	go func() { ended <- mgr.Start(ctx) }()
+	})
+	pod.Go(func() { ended <- mgr.Start(ctx) })
 	return <-ended
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/ptr"
 	eksbootstrapcontrollers "sigs.k8s.io/cluster-api-provider-aws/v2/bootstrap/eks/controllers"
 	"sigs.k8s.io/cluster-api-provider-aws/v2/controllers"
@@ -36,11 +37,11 @@ func addReconcilers(ctx context.Context, mgr ctrl.Manager, o options) error {
 	}
 	entries := []entry{
 		{"AWSMachine", true, o.machines, &controllers.AWSMachineReconciler{
-			Client: c, Log: ctrl.Log.WithName("controllers").WithName("AWSMachine"), Recorder: mgr.GetEventRecorderFor("awsmachine-controller"),
+			Client: c, Log: ctrl.Log.WithName("controllers").WithName("AWSMachine"), Recorder: recorder(mgr, "awsmachine-controller"),
 			WatchFilterValue: o.watchFilter, TagUnmanagedNetworkResources: tagUnmanaged, MaxWaitActiveUpdateDelete: o.maxWait,
 		}},
 		{"AWSCluster", true, o.clusters, &controllers.AWSClusterReconciler{
-			Client: c, Recorder: mgr.GetEventRecorderFor("awscluster-controller"), WatchFilterValue: o.watchFilter,
+			Client: c, Recorder: recorder(mgr, "awscluster-controller"), WatchFilterValue: o.watchFilter,
 			ExternalResourceGC: gc, AlternativeGCStrategy: alternativeGC, TagUnmanagedNetworkResources: tagUnmanaged, MaxWaitActiveUpdateDelete: o.maxWait,
 		}},
 		{"AWSMachineTemplate", true, o.clusters, &controllers.AWSMachineTemplateReconciler{Client: c, WatchFilterValue: o.watchFilter}},
@@ -48,7 +49,7 @@ func addReconcilers(ctx context.Context, mgr ctrl.Manager, o options) error {
 			Client: c, Log: ctrl.Log.WithName("controllers").WithName("AWSControllerIdentity"), WatchFilterValue: o.watchFilter,
 		}},
 		{"AWSMachinePool", feature.Gates.Enabled(feature.MachinePool), o.pools, &expcontrollers.AWSMachinePoolReconciler{
-			Client: c, Recorder: mgr.GetEventRecorderFor("awsmachinepool-controller"), WatchFilterValue: o.watchFilter, TagUnmanagedNetworkResources: tagUnmanaged,
+			Client: c, Recorder: recorder(mgr, "awsmachinepool-controller"), WatchFilterValue: o.watchFilter, TagUnmanagedNetworkResources: tagUnmanaged,
 		}},
 		{"AWSManagedControlPlane", feature.Gates.Enabled(feature.EKS), o.clusters, &ekscontrollers.AWSManagedControlPlaneReconciler{
 			Client: c, EnableIAM: enableIAM, AllowAdditionalRoles: addRoles, WatchFilterValue: o.watchFilter,
@@ -58,10 +59,10 @@ func addReconcilers(ctx context.Context, mgr ctrl.Manager, o options) error {
 		{"EKSConfig", feature.Gates.Enabled(feature.EKS), o.clusters, &eksbootstrapcontrollers.EKSConfigReconciler{Client: c, WatchFilterValue: o.watchFilter}},
 		{"NodeadmConfig", feature.Gates.Enabled(feature.EKS), o.clusters, &eksbootstrapcontrollers.NodeadmConfigReconciler{Client: c, WatchFilterValue: o.watchFilter}},
 		{"AWSManagedCluster", feature.Gates.Enabled(feature.EKS), o.clusters, &controllers.AWSManagedClusterReconciler{
-			Client: c, Recorder: mgr.GetEventRecorderFor("awsmanagedcluster-controller"), WatchFilterValue: o.watchFilter,
+			Client: c, Recorder: recorder(mgr, "awsmanagedcluster-controller"), WatchFilterValue: o.watchFilter,
 		}},
 		{"AWSManagedMachinePool", feature.Gates.Enabled(feature.EKS) && feature.Gates.Enabled(feature.MachinePool), o.pools, &expcontrollers.AWSManagedMachinePoolReconciler{
-			Client: c, AllowAdditionalRoles: addRoles, EnableIAM: enableIAM, Recorder: mgr.GetEventRecorderFor("awsmanagedmachinepool-reconciler"),
+			Client: c, AllowAdditionalRoles: addRoles, EnableIAM: enableIAM, Recorder: recorder(mgr, "awsmanagedmachinepool-reconciler"),
 			WatchFilterValue: o.watchFilter, TagUnmanagedNetworkResources: tagUnmanaged, MaxWaitActiveUpdateDelete: o.maxWait,
 		}},
 	}
@@ -75,4 +76,11 @@ func addReconcilers(ctx context.Context, mgr ctrl.Manager, o options) error {
 		}
 	}
 	return nil
+}
+
+// recorder returns an event recorder of the kind that the release's controllers
+// take.
+func recorder(mgr ctrl.Manager, name string) record.EventRecorder {
+	//lint:ignore SA1019 The controllers take no other yet.
+	return mgr.GetEventRecorderFor(name)
 }

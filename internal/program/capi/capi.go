@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"time"
 
-	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/cluster-api/api/core/v1beta2/index"
 	"sigs.k8s.io/cluster-api/controllers/remote"
@@ -45,10 +44,12 @@ func Run(ctx context.Context, pod *program.Pod) error {
 	restConfig := *pod.Config
 	restConfig.QPS, restConfig.Burst = o.qps, o.burst
 	restConfig.UserAgent = remote.DefaultClusterAPIUserAgent(controllerName)
+	logger := pod.Logger()
+	ctx = ctrl.LoggerInto(ctx, logger)
 	webhooks := webhookserver.New(pod, o.webhookPort, o.webhookCertDir)
 	mgr, err := ctrl.NewManager(&restConfig, ctrl.Options{
 		Scheme: scheme,
-		Logger: klog.Background().WithName("capi"),
+		Logger: logger,
 		Controller: config.Controller{
 			UsePriorityQueue: ptr.To(feature.Gates.Enabled(feature.PriorityQueue)),
 			// The names are unique within a process, and a restarted pod's
@@ -79,9 +80,9 @@ func Run(ctx context.Context, pod *program.Pod) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan error, 2)
-	go func() {
+	pod.Go(func() {
 		ended <- program.ServeHealth(ctx, pod, o.healthAddr, func(r *http.Request) error { return webhooks.StartedChecker()(r) })
-	}()
-	go func() { ended <- mgr.Start(ctx) }()
+	})
+	pod.Go(func() { ended <- mgr.Start(ctx) })
 	return <-ended
 }

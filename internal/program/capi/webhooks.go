@@ -1,5 +1,7 @@
 package capi
 
+//lint:file-ignore SA1019 The old versions are served, by conversion, as long as the release serves them.
+
 import (
 	"context"
 	"errors"

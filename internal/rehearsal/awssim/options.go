@@ -1,10 +1,12 @@
 package awssim
 
 import (
+	"io"
 	"log/slog"
 
 	"k8s.io/utils/clock"
 
+	"github.com/krops-go/krops/internal/rehearsal/awssim/faults"
 	"github.com/krops-go/krops/internal/rehearsal/awssim/service"
 )
 
@@ -21,6 +23,8 @@ type config struct {
 	stateFile   string
 	endpoint    string
 	log         *slog.Logger
+	faults      *faults.Injector
+	calls       io.Writer
 }
 
 // Credential is an access key and whose it is.
@@ -30,6 +34,9 @@ type Credential struct {
 	SessionToken    string // empty for a permanent key
 	ARN             string // of the principal
 	UserID          string
+	// Policies are the documents of what the principal may do. Nil means
+	// everything; an empty list means nothing.
+	Policies []string
 }
 
 // WithServices adds services. Two services must not share a Name.
@@ -75,3 +82,11 @@ func WithEndpoint(url string) Option { return func(c *config) { c.endpoint = url
 // WithLogger sets where refusals and failures are logged; the default is
 // nowhere. Bodies, signatures and secrets are never logged.
 func WithLogger(log *slog.Logger) Option { return func(c *config) { c.log = log } }
+
+// WithFaults makes calls fail as the injector decides.
+func WithFaults(i *faults.Injector) Option { return func(c *config) { c.faults = i } }
+
+// WithCallLog writes every call to w, one JSON object of the form of Outcome a
+// line, in the order in which they ended. The server writes from one goroutine
+// and is done with w when Close returns.
+func WithCallLog(w io.Writer) Option { return func(c *config) { c.calls = w } }

@@ -2,8 +2,11 @@ package awssim
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/krops-go/krops/internal/rehearsal/awssim/service"
 )
@@ -23,6 +26,17 @@ type Report struct {
 	Deleted map[string]int `json:"deleted"`
 	// Existing is what the services list now.
 	Existing []service.Object `json:"existing"`
+	// Actions are the IAM actions that were asked for, sorted by principal and
+	// action: what a policy for the principal would have to allow.
+	Actions []ActionUse `json:"actions,omitempty"`
+}
+
+// ActionUse counts how often a principal took an action.
+type ActionUse struct {
+	Principal string `json:"principal"` // ARN of the user or role
+	Action    string `json:"action"`    // such as "ec2:CreateVpc"
+	Allowed   int    `json:"allowed,omitempty"`
+	Denied    int    `json:"denied,omitempty"`
 }
 
 // OperationCalls counts the calls of one operation.
@@ -44,9 +58,17 @@ type Refusal struct {
 
 // Outcome is one call as remembered: no parameters, no signature.
 type Outcome struct {
-	Service   string `json:"service"`
-	Operation string `json:"operation"`
-	Code      string `json:"code,omitempty"` // of the error; empty for success
+	// Number counts the calls of this process from one, in the order in which
+	// they ended.
+	Number    uint64    `json:"number"`
+	At        time.Time `json:"at"` // on the account's clock, when the call ended
+	Region    string    `json:"region,omitempty"`
+	Principal string    `json:"principal,omitempty"` // ARN of the user or the role's session
+	Service   string    `json:"service"`
+	Operation string    `json:"operation"`
+	Code      string    `json:"code,omitempty"` // of the error; empty for success
+	// Fault is set when a fault rule made the call fail.
+	Fault bool `json:"fault,omitempty"`
 }
 
 const (
@@ -61,8 +83,25 @@ type record struct {
 	Refused       []Refusal        `json:"refused"`
 	Created       map[string]int   `json:"created"`
 	Deleted       map[string]int   `json:"deleted"`
+	Uses          actionUses       `json:"actions,omitempty"`
 
-	recent []Outcome // oldest first
+	recent   []Outcome // oldest first
+	number   uint64
+	awaiting int           // who waits for a call
+	called   chan struct{} // closed and replaced for them
+}
+
+// actionUses are by principal and action.
+type actionUses map[string]map[string]*ActionUse
+
+func (u actionUses) list() []ActionUse {
+	var out []ActionUse
+	for _, principal := range slices.Sorted(maps.Keys(u)) {
+		for _, action := range slices.Sorted(maps.Keys(u[principal])) {
+			out = append(out, *u[principal][action])
+		}
+	}
+	return out
 }
 
 func newRecord() record { return record{}.orEmpty() }
@@ -74,18 +113,49 @@ func (r record) orEmpty() record {
 	if r.Deleted == nil {
 		r.Deleted = map[string]int{}
 	}
+	if r.Uses == nil {
+		r.Uses = actionUses{}
+	}
+	r.called = make(chan struct{})
 	return r
 }
 
-func (r *record) remember(o Outcome) {
+func (s *Server) rememberLocked(o Outcome) {
+	r := &s.record
+	r.number++
+	o.Number, o.At = r.number, s.clock.Now().UTC()
 	if len(r.recent) == maxRecent {
 		r.recent = slices.Delete(r.recent, 0, maxRecent/2)
 	}
 	r.recent = append(r.recent, o)
+	s.calls.add(o)
+	if r.awaiting > 0 {
+		close(r.called)
+		r.called = make(chan struct{})
+	}
 }
 
-// called counts a call of a modelled operation.
-func (r *record) called(o Outcome, mutating bool) {
+// used counts an action that a principal asked for.
+func (r *record) used(principal, action string, allowed bool) {
+	byAction := r.Uses[principal]
+	if byAction == nil {
+		byAction = map[string]*ActionUse{}
+		r.Uses[principal] = byAction
+	}
+	use := byAction[action]
+	if use == nil {
+		use = &ActionUse{Principal: principal, Action: action}
+		byAction[action] = use
+	}
+	if allowed {
+		use.Allowed++
+	} else {
+		use.Denied++
+	}
+}
+
+// count counts a call of a modelled operation.
+func (r *record) count(o Outcome, mutating bool) {
 	at, found := slices.BinarySearchFunc(r.Calls, o, func(c OperationCalls, o Outcome) int {
 		return cmp.Or(cmp.Compare(c.Service, o.Service), cmp.Compare(c.Operation, o.Operation))
 	})
@@ -126,10 +196,8 @@ func (s *Server) Report() Report {
 	defer s.mu.Unlock()
 	if !s.closed {
 		s.settleLocked()
-		if err := s.commitLocked(); err != nil {
-			s.log.Error("save the account before a report", "error", err)
-		}
 	}
+	s.noteLocked(s.members)
 	report := Report{
 		MutatingCalls: s.record.MutatingCalls,
 		Calls:         slices.Clone(s.record.Calls),
@@ -137,6 +205,7 @@ func (s *Server) Report() Report {
 		Created:       maps.Clone(s.record.Created),
 		Deleted:       maps.Clone(s.record.Deleted),
 		Existing:      s.objectsLocked(),
+		Actions:       s.record.Uses.list(),
 	}
 	for i := range report.Calls {
 		report.Calls[i].Failed = maps.Clone(report.Calls[i].Failed)
@@ -157,4 +226,38 @@ func (s *Server) Recent() []Outcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.record.recent)
+}
+
+// AwaitCall waits until a call that matches has ended, and returns it: the
+// first one among those that Recent still has and those to come. Outcome.Number
+// tells calls of before apart. match is called with the account's lock held.
+func (s *Server) AwaitCall(ctx context.Context, match func(Outcome) bool) (Outcome, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &s.record
+	r.awaiting++
+	defer func() { r.awaiting-- }()
+	var seen uint64
+	for {
+		for _, o := range r.recent {
+			if o.Number > seen && match(o) {
+				return o, nil
+			}
+		}
+		seen = r.number
+		called := r.called
+		s.mu.Unlock()
+		var err error
+		select {
+		case <-called:
+		case <-ctx.Done():
+			err = fmt.Errorf("waiting for a call: %w", context.Cause(ctx))
+		case <-s.life.Done():
+			err = fmt.Errorf("waiting for a call: %w", errClosed)
+		}
+		s.mu.Lock()
+		if err != nil {
+			return Outcome{}, err
+		}
+	}
 }

@@ -48,6 +48,16 @@ func codesOf(p spelling.Protocol) codes {
 			internal:        "InternalFailure", unavailable: "ServiceUnavailable",
 			unknownKeyMessage: badToken, mismatchMessage: badSignature,
 		}
+	case spelling.RESTXML: // "Error responses", Amazon S3 API reference
+		return codes{
+			operation: "NotImplemented", member: "NotImplemented", value: "InvalidArgument",
+			missing: "AccessDenied", incomplete: "AuthorizationHeaderMalformed",
+			unknownKey: "InvalidAccessKeyId", mismatch: "SignatureDoesNotMatch", expired: "RequestTimeTooSkewed",
+			unauthenticated: http.StatusForbidden,
+			internal:        "InternalError", unavailable: "ServiceUnavailable",
+			unknownKeyMessage: "The AWS Access Key Id you provided does not exist in our records.",
+			mismatchMessage:   badSignature,
+		}
 	case spelling.JSON11:
 		c := codesOf(spelling.RESTJSON)
 		c.operation, c.member, c.value = "UnknownOperationException", "ValidationException", "SerializationException"
@@ -80,4 +90,20 @@ func signatureRefusal(api *wire.API, err error) *service.Error {
 	default:
 		return service.Refuse(c.incomplete, "The request signature does not conform to AWS standards: %v", err)
 	}
+}
+
+// sessionEnded is the refusal of temporary credentials that have ended.
+func sessionEnded(p spelling.Protocol) *service.Error {
+	const message = "The security token included in the request is expired"
+	switch p {
+	case spelling.EC2Query:
+		return service.Refuse("RequestExpired", "Request has expired.")
+	case spelling.RESTJSON:
+		return service.RefuseStatus(http.StatusForbidden, "ExpiredTokenException", message)
+	case spelling.JSON11:
+		return service.Refuse("ExpiredTokenException", message)
+	case spelling.RESTXML:
+		return service.Refuse("ExpiredToken", "The provided token has expired.")
+	}
+	return service.RefuseStatus(http.StatusForbidden, "ExpiredToken", message)
 }

@@ -19,6 +19,9 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/krops-go/krops/internal/rehearsal/awssim/faults"
+	"github.com/krops-go/krops/internal/rehearsal/awssim/policy"
+	"github.com/krops-go/krops/internal/rehearsal/awssim/policy/permission"
 	"github.com/krops-go/krops/internal/rehearsal/awssim/service"
 	"github.com/krops-go/krops/internal/rehearsal/awssim/sigv4"
 	"github.com/krops-go/krops/internal/rehearsal/awssim/wire"
@@ -36,9 +39,16 @@ type Server struct {
 	log        *slog.Logger
 	codec      *wire.Codec
 	verifier   *sigv4.Verifier
-	principals map[string]service.Principal // by access key id
+	given      map[string]given               // keys the server was made with, by id
+	givenTo    map[string]*policy.Permissions // their permissions by the principal's ARN
 	services   []service.Service
-	operations map[operationKey]service.Operation
+	members    []*member // the services with what the front knows of each
+	keyrings   []service.Keyring
+	directory  service.Directory // nil without IAM
+	buckets    bucketPolicies    // nil without S3
+	operations map[operationKey]*operation
+	faults     *faults.Injector
+	calls      *callLog // nil without WithCallLog
 	requests   atomic.Uint64
 
 	// life ends when Close is called; work in the background runs on it.
@@ -51,13 +61,28 @@ type Server struct {
 	changed chan struct{} // closed and replaced when something changed or fell due
 	due     time.Time     // when the next transition falls due, or zero
 	ids     uint64        // how many ids were given out
-	saved   []byte        // the account as last saved
-	known   map[objectKey]struct{}
 	record  record
+	hidden  faults.Hidden
+	read    map[string]*policy.Document // by text
+	saving  saving
 }
 
 // operationKey tells operations of one name apart by their API.
 type operationKey struct{ api, name string }
+
+// bucketPolicies is a service with buckets: S3. The account's lock is held.
+type bucketPolicies interface {
+	// BucketPolicy returns the policy of a bucket, or false when it has none.
+	BucketPolicy(name string) (document string, ok bool)
+}
+
+// operation is a service's operation with what the front needs for it.
+type operation struct {
+	service.Operation
+	owner  *member
+	fields map[string]bool // that the handler honours
+	needs  permission.Needs
+}
 
 // New returns the account, loaded from its state file if there is one. Close
 // must be called on it, also when it was never served.
@@ -73,12 +98,15 @@ func New(opts ...Option) (*Server, error) {
 	}
 	s := &Server{
 		account: c.account, clock: c.clock, seed: c.seed, stateFile: c.stateFile, log: c.log,
-		codec:      wire.New(),
-		principals: map[string]service.Principal{},
-		operations: map[operationKey]service.Operation{},
+		given:      map[string]given{},
+		givenTo:    map[string]*policy.Permissions{},
+		operations: map[operationKey]*operation{},
+		faults:     c.faults,
 		changed:    make(chan struct{}),
 		record:     newRecord(),
+		read:       map[string]*policy.Document{},
 	}
+	s.saving.init(&s.mu)
 	s.life, s.stop = context.WithCancel(context.Background())
 	if err := s.configure(c); err != nil {
 		s.stop()
@@ -95,7 +123,11 @@ func New(opts ...Option) (*Server, error) {
 			resumer.Resume(world{s})
 		}
 	}
+	if c.calls != nil {
+		s.calls = newCallLog(c.calls)
+	}
 	s.running.Go(s.keepSettling)
+	go s.keepSaving()
 	return s, nil
 }
 
@@ -106,22 +138,16 @@ func (s *Server) configure(c config) error {
 			return fmt.Errorf("endpoint %q is no URL with a host", c.endpoint)
 		}
 		s.endpoint = endpoint
+		s.codec = wire.New(endpoint.Hostname())
+	} else {
+		s.codec = wire.New()
 	}
-	secrets := map[string]sigv4.Secret{}
 	for _, cred := range c.credentials {
-		if cred.AccessKeyID == "" || cred.SecretAccessKey == "" {
-			return fmt.Errorf("the credential of %q lacks its access key id or secret", cred.ARN)
+		if err := s.give(cred); err != nil {
+			return err
 		}
-		secrets[cred.AccessKeyID] = sigv4.Secret{Key: cred.SecretAccessKey, SessionToken: cred.SessionToken}
-		s.principals[cred.AccessKeyID] = service.Principal{ARN: cred.ARN, UserID: cred.UserID, AccessKeyID: cred.AccessKeyID}
 	}
-	s.verifier = &sigv4.Verifier{
-		Now: c.signing.Now,
-		Lookup: func(id string) (sigv4.Secret, bool) {
-			secret, ok := secrets[id]
-			return secret, ok
-		},
-	}
+	s.verifier = &sigv4.Verifier{Now: c.signing.Now, Lookup: s.secret}
 	for _, build := range c.services {
 		s.services = append(s.services, build(world{s})...)
 	}
@@ -129,30 +155,66 @@ func (s *Server) configure(c config) error {
 }
 
 func (s *Server) registerOperations() error {
-	names := map[string]bool{}
+	byName := map[string]*member{}
 	for _, svc := range s.services {
-		if names[svc.Name()] {
+		if byName[svc.Name()] != nil {
 			return fmt.Errorf("two services are named %q: let one service offer both sets of operations", svc.Name())
 		}
-		names[svc.Name()] = true
+		m := &member{Service: svc, unsettled: true, unsaved: true}
+		byName[svc.Name()] = m
+		s.members = append(s.members, m)
+		if keyring, ok := svc.(service.Keyring); ok {
+			s.keyrings = append(s.keyrings, keyring)
+		}
+		if directory, ok := svc.(service.Directory); ok {
+			s.directory = directory
+		}
+		if buckets, ok := svc.(bucketPolicies); ok {
+			s.buckets = buckets
+		}
 		for _, op := range svc.Operations() {
-			api, name, ok := s.codec.OfInput(op.In)
-			if !ok || name != op.Name {
-				return fmt.Errorf("service %s: operation %s with input %s is not in the codec's tables: "+
-					"add it to wire/wiregen/modelled.go and run go generate", svc.Name(), op.Name, op.In)
+			if err := s.register(m, op); err != nil {
+				return fmt.Errorf("service %s: %w", svc.Name(), err)
 			}
-			key := operationKey{api.Name(), op.Name}
-			if _, twice := s.operations[key]; twice {
-				return fmt.Errorf("service %s: operation %s is offered twice", svc.Name(), op.Name)
-			}
-			for _, field := range op.Fields {
-				if _, ok := op.In.FieldByName(field); !ok {
-					return fmt.Errorf("service %s: operation %s: the input has no field %s", svc.Name(), op.Name, field)
-				}
-			}
-			s.operations[key] = op
 		}
 	}
+	if err := s.registerSimulation(); err != nil {
+		return err
+	}
+	for _, m := range s.members {
+		m.reach = s.members
+		contained, ok := m.Service.(service.Contained)
+		if !ok {
+			continue
+		}
+		m.reach = []*member{m}
+		for _, name := range contained.Reaches() {
+			if other := byName[name]; other != nil {
+				m.reach = append(m.reach, other)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Server) register(m *member, op service.Operation) error {
+	api, name, ok := s.codec.OfInput(op.In)
+	if !ok || name != op.Name {
+		return fmt.Errorf("operation %s with input %s is not in the codec's tables: "+
+			"add it to wire/wiregen/modelled.go and run go generate", op.Name, op.In)
+	}
+	key := operationKey{api.Name(), op.Name}
+	if _, twice := s.operations[key]; twice {
+		return fmt.Errorf("operation %s is offered twice", op.Name)
+	}
+	fields := map[string]bool{}
+	for _, field := range op.Fields {
+		if _, ok := op.In.FieldByName(field); !ok {
+			return fmt.Errorf("operation %s: the input has no field %s", op.Name, field)
+		}
+		fields[field] = true
+	}
+	s.operations[key] = &operation{Operation: op, owner: m, fields: fields, needs: permission.Of(api.Name(), op.Name)}
 	return nil
 }
 
@@ -174,9 +236,11 @@ func (s *Server) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("simulated AWS: work in the background has not ended: %w", ctx.Err())
 	}
+	s.saving.end()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.writeLocked(s.saved); err != nil {
+	s.calls.end()
+	if err := s.saveAllLocked(); err != nil {
 		return fmt.Errorf("simulated AWS: %w", err)
 	}
 	return nil

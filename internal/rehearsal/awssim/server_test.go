@@ -354,6 +354,10 @@ func TestTheReportCounts(t *testing.T) {
 		{Service: "ec2", Operation: "CreateVpc"},
 		{Service: "ec2", Operation: "DescribeVpcs"},
 	}
+	for i := range wantRecent {
+		wantRecent[i].Number, wantRecent[i].At = uint64(i+1), b.clock.Now()
+		wantRecent[i].Region, wantRecent[i].Principal = "eu-central-1", admin.ARN
+	}
 	if diff := cmp.Diff(wantRecent, b.server.Recent()); diff != "" {
 		t.Errorf("recent (-want +got):\n%s", diff)
 	}

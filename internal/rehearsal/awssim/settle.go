@@ -6,17 +6,31 @@ import "time"
 // due at the same instant.
 const settlePasses = 100
 
-// settleLocked applies every transition that is due.
+// settleLocked applies every transition that is due. It costs next to nothing
+// when none is.
 func (s *Server) settleLocked() {
 	now := s.clock.Now().UTC()
 	for range settlePasses {
-		s.due = time.Time{}
-		for _, svc := range s.services {
-			if next := svc.Settle(now); !next.IsZero() && (s.due.IsZero() || next.Before(s.due)) {
-				s.due = next
+		s.due = s.hidden.Settle(now)
+		again := false
+		for _, m := range s.members {
+			wasDue := !m.due.IsZero() && !m.due.After(now)
+			if wasDue {
+				s.noteLocked(m.reach)
+			}
+			if wasDue || m.unsettled {
+				m.unsettled = false
+				m.due = m.Settle(now)
+			}
+			if wasDue {
+				s.touchLocked(m.reach)
+				again = true
+			}
+			if !m.due.IsZero() && (s.due.IsZero() || m.due.Before(s.due)) {
+				s.due = m.due
 			}
 		}
-		if s.due.IsZero() || s.due.After(now) {
+		if !again && (s.due.IsZero() || s.due.After(now)) {
 			return
 		}
 	}
@@ -30,9 +44,6 @@ func (s *Server) keepSettling() {
 	for s.life.Err() == nil {
 		s.mu.Lock()
 		s.settleLocked()
-		if err := s.commitLocked(); err != nil {
-			s.log.Error("save the account after a transition", "error", err)
-		}
 		changed, due := s.changed, s.due
 		s.mu.Unlock()
 		if s.sleep(changed, due) {

@@ -77,6 +77,12 @@ func restored(t *testing.T, file, gone, kept string) {
 			{Kind: "vpc", Region: "eu-central-1", ID: kept},
 			{Kind: "cluster", Region: "eu-central-1", ID: "one"},
 		},
+		Actions: []awssim.ActionUse{
+			{Principal: admin.ARN, Action: "ec2:CreateVpc", Allowed: 2},
+			{Principal: admin.ARN, Action: "ec2:DeleteVpc", Allowed: 1},
+			{Principal: admin.ARN, Action: "eks:CreateCluster", Allowed: 1},
+			{Principal: admin.ARN, Action: "iam:PassRole", Allowed: 1},
+		},
 	}
 	got := b.server.Report()
 	got.Calls = nil

@@ -70,13 +70,17 @@ func (s *Server) reviewToken(region, cluster, token string) (authenticationv1.Us
 	if scope.Service != "sts" {
 		return nobody, fmt.Errorf("the token is signed for service %q, not sts", scope.Service)
 	}
-	principal := s.principals[scope.AccessKeyID]
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nobody, errClosed
 	}
+	credential, ok := s.credentialLocked(scope.AccessKeyID)
+	if !ok || expired(credential, s.clock.Now()) {
+		return nobody, fmt.Errorf("the credentials %s that signed the token have ended", scope.AccessKeyID)
+	}
+	principal := credential.Principal
 	for _, svc := range s.services {
 		mapper, ok := svc.(PrincipalMapper)
 		if !ok {

@@ -43,11 +43,10 @@ func (w world) Async(work func(ctx context.Context) error, finish func(err error
 			return
 		}
 		s.settleLocked()
+		s.noteLocked(s.members)
 		finish(err)
-		if err := s.commitLocked(); err != nil {
-			s.log.Error("save the account after work in the background", "error", err)
-		}
-		s.wakeLocked()
+		s.touchLocked(s.members)
+		s.settleLocked()
 	})
 }
 

@@ -19,11 +19,18 @@ import (
 	"github.com/krops-go/krops/internal/dirlock"
 	"github.com/krops-go/krops/internal/rehearsal/awssim"
 	"github.com/krops-go/krops/internal/rehearsal/awssim/asgsim"
+	"github.com/krops-go/krops/internal/rehearsal/awssim/cfnsim"
 	"github.com/krops-go/krops/internal/rehearsal/awssim/ec2sim"
 	"github.com/krops-go/krops/internal/rehearsal/awssim/ekssim"
 	"github.com/krops-go/krops/internal/rehearsal/awssim/elbsim"
 	"github.com/krops-go/krops/internal/rehearsal/awssim/iamsim"
+	"github.com/krops-go/krops/internal/rehearsal/awssim/kmssim"
+	"github.com/krops-go/krops/internal/rehearsal/awssim/quotasim"
+	"github.com/krops-go/krops/internal/rehearsal/awssim/rdssim"
+	"github.com/krops-go/krops/internal/rehearsal/awssim/s3sim"
+	"github.com/krops-go/krops/internal/rehearsal/awssim/secretsim"
 	"github.com/krops-go/krops/internal/rehearsal/awssim/service"
+	"github.com/krops-go/krops/internal/rehearsal/awssim/ssmsim"
 	"github.com/krops-go/krops/internal/rehearsal/awssim/stssim"
 	"github.com/krops-go/krops/internal/rehearsal/awssim/taggingsim"
 )
@@ -112,9 +119,16 @@ func newAWS(dir, clusterBinary string, settings Settings, log *slog.Logger) (*aw
 			iam := iamsim.New()
 			groups := asgsim.New(ec2)
 			eks := ekssim.New(backend, ec2, iam, groups, ekssim.Timing{})
+			classic, v2 := elbsim.NewClassic(elbsim.WithNetwork(ec2)), elbsim.NewV2(elbsim.WithNetwork(ec2))
+			keys, secrets := kmssim.New(Account), secretsim.New(Account)
+			databases := rdssim.New(Account, w, ec2, secrets, keys, rdssim.Timing{})
+			buckets := s3sim.New(Account, ec2, s3sim.Options{Dir: l.objects()})
+			stacks := cfnsim.New(Account, w, iam, cfnsim.Timing{})
+			parameters := ssmsim.New(Account, ec2)
 			return []service.Service{
-				ec2, iam, groups, eks, stssim.New(), elbsim.NewClassic(), elbsim.NewV2(),
-				taggingsim.New(ec2, eks, groups),
+				ec2, iam, groups, eks, stssim.New(stssim.WithDirectory(iam)), classic, v2,
+				buckets, databases, stacks, keys, secrets, parameters, quotasim.New(Account, ec2),
+				taggingsim.New(ec2, eks, groups, classic, v2, buckets, databases, stacks, keys, secrets, parameters),
 			}
 		}),
 	)

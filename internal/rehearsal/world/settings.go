@@ -17,7 +17,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
+	"github.com/krops-go/krops/internal/wholefile"
 )
 
 // Account is the account id of every simulated AWS account, from the range
@@ -50,6 +50,7 @@ func (l Layout) path(name string) string { return filepath.Join(string(l), name)
 func (l Layout) settings() string { return l.path("world.json") }
 func (l Layout) state() string    { return l.path("aws.json") }
 func (l Layout) clusters() string { return l.path("clusters") }
+func (l Layout) objects() string  { return l.path("objects") }
 
 // Credentials is a shared credentials file in the AWS CLI's format, mode 0600.
 func (l Layout) Credentials() string { return l.path("credentials") }
@@ -75,14 +76,14 @@ func Prepare(dir string) (Settings, error) {
 	}
 	s.AccessKeyID, s.SecretAccessKey = newKey()
 	credentials := fmt.Sprintf("[default]\naws_access_key_id = %s\naws_secret_access_key = %s\n", s.AccessKeyID, s.SecretAccessKey)
-	if err := renameio.WriteFile(l.Credentials(), []byte(credentials), 0o600); err != nil {
+	if err := wholefile.Write(l.Credentials(), []byte(credentials)); err != nil {
 		return s, err
 	}
 	text, err := json.Marshal(s)
 	if err != nil {
 		return s, err
 	}
-	return s, renameio.WriteFile(l.settings(), text, 0o600)
+	return s, wholefile.Write(l.settings(), text)
 }
 
 func read(l Layout) (Settings, error) {

@@ -75,6 +75,20 @@ func (s *Service) SetSize(region, name string, size Size) error {
 	return nil
 }
 
+// SetLaunch changes what new instances are made from; an empty type leaves it
+// as it was.
+func (s *Service) SetLaunch(region, name, instanceType string, securityGroups []string) error {
+	g, err := s.lookup(region, name)
+	if err != nil {
+		return err
+	}
+	if instanceType != "" {
+		g.InstanceType = instanceType
+	}
+	g.SecurityGroups = slices.Clone(securityGroups)
+	return nil
+}
+
 // Launch adds n instances, each in the zone that has the fewest. What was
 // launched before a failure stays in the group.
 func (s *Service) Launch(region, name string, n int) error {

@@ -46,6 +46,9 @@ func (s *Service) Name() string { return "autoscaling" }
 // State is the groups.
 func (s *Service) State() any { return &s.state }
 
+// Reaches implements service.Contained: instances are EC2's.
+func (s *Service) Reaches() []string { return []string{"ec2"} }
+
 // Settle does nothing: groups change when their owner changes them.
 func (s *Service) Settle(time.Time) time.Time { return time.Time{} }
 

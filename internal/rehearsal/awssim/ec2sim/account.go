@@ -19,7 +19,7 @@ func (s *Service) accountOperations() []service.Operation {
 }
 
 func (p *place) describeAccountAttributes(in *ec2.DescribeAccountAttributesInput) (*ec2.DescribeAccountAttributesOutput, error) {
-	addresses := strconv.Itoa(p.sim.quotas.Addresses)
+	addresses := strconv.Itoa(p.quota(AddressQuota))
 	attributes := map[string]string{
 		"default-vpc":                           "none",
 		"max-elastic-ips":                       addresses,

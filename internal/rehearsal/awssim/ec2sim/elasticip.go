@@ -107,7 +107,7 @@ func (p *place) allocateAddress(in *ec2.AllocateAddressInput) (*ec2.AllocateAddr
 	if err != nil {
 		return nil, err
 	}
-	if len(p.ElasticIPs) >= p.sim.quotas.Addresses {
+	if len(p.ElasticIPs) >= p.quota(AddressQuota) {
 		return nil, service.Refuse("AddressLimitExceeded", "The maximum number of addresses has been reached.")
 	}
 	ip, err := p.nextPublicIP()

@@ -127,7 +127,7 @@ func (p *place) createNATGateway(in *ec2.CreateNatGatewayInput) (*ec2.CreateNatG
 	if err != nil {
 		return nil, err
 	}
-	if p.natGatewaysIn(s.Zone) >= p.sim.quotas.NATsInZone {
+	if p.natGatewaysIn(s.Zone) >= p.quota(NATQuota) {
 		return nil, service.Refuse("NatGatewayLimitExceeded", "The maximum number of NAT Gateways has been reached.")
 	}
 	n := &natGateway{

@@ -28,13 +28,16 @@ func (s *Service) routeOperations() []service.Operation {
 	}
 }
 
-// routesOf lists a table's routes, the local one first. A route whose target
+// routesOf lists a table's routes, the local ones first. A route whose target
 // is gone stays and is a black hole.
 func (p *place) routesOf(t *routeTable) []types.Route {
-	shown := []types.Route{{
-		DestinationCidrBlock: aws.String(p.VPCs[t.VPC].CIDR.String()), GatewayId: aws.String(localGateway),
-		Origin: types.RouteOriginCreateRouteTable, State: types.RouteStateActive,
-	}}
+	var shown []types.Route
+	for _, a := range p.VPCs[t.VPC].associations() {
+		shown = append(shown, types.Route{
+			DestinationCidrBlock: aws.String(a.CIDR.String()), GatewayId: aws.String(localGateway),
+			Origin: types.RouteOriginCreateRouteTable, State: types.RouteStateActive,
+		})
+	}
 	for _, r := range t.Routes {
 		route := types.Route{
 			DestinationCidrBlock: aws.String(r.Destination.String()), Origin: types.RouteOriginCreateRoute,
@@ -114,8 +117,7 @@ func (p *place) createRoute(in *ec2.CreateRouteInput) (*ec2.CreateRouteOutput, e
 	if err != nil {
 		return nil, err
 	}
-	local := p.VPCs[t.VPC].CIDR
-	if destination.Bits() >= local.Bits() && local.Contains(destination.Addr()) {
+	if p.VPCs[t.VPC].holds(destination) {
 		return nil, invalid("The destination CIDR block %s is equal to or more specific than one of this VPC's CIDR blocks. "+
 			"This route can target only an interface or an instance.", destination)
 	}
@@ -153,7 +155,7 @@ func (p *place) deleteRoute(in *ec2.DeleteRouteInput) (*ec2.DeleteRouteOutput, e
 	if err != nil {
 		return nil, err
 	}
-	if destination == p.VPCs[t.VPC].CIDR {
+	if slices.ContainsFunc(p.VPCs[t.VPC].associations(), func(a cidrAssociation) bool { return a.CIDR == destination }) {
 		return nil, invalid("cannot remove local route %s in route table %s", destination, t.ID)
 	}
 	if at < 0 {

@@ -90,6 +90,7 @@ func (s *Service) routeTableOperations() []service.Operation {
 		read(s, "DescribeRouteTables", (*place).describeRouteTables, "RouteTableIds", "Filters", "MaxResults", "NextToken"),
 		write(s, "AssociateRouteTable", (*place).associateRouteTable, "RouteTableId", "SubnetId"),
 		write(s, "DisassociateRouteTable", (*place).disassociateRouteTable, "AssociationId"),
+		write(s, "ReplaceRouteTableAssociation", (*place).replaceRouteTableAssociation, "AssociationId", "RouteTableId"),
 		write(s, "DeleteRouteTable", (*place).deleteRouteTable, "RouteTableId"),
 	}
 }
@@ -213,6 +214,43 @@ func (p *place) disassociateRouteTable(in *ec2.DisassociateRouteTableInput) (*ec
 				return &ec2.DisassociateRouteTableOutput{}, nil
 			}
 		}
+	}
+	return nil, service.Refuse("InvalidAssociationID.NotFound", "The association ID '%s' does not exist", *in.AssociationId)
+}
+
+// replaceRouteTableAssociation makes a subnet use another table, or another
+// table the main one; the association gets a new id (EC2 API,
+// ReplaceRouteTableAssociation).
+func (p *place) replaceRouteTableAssociation(in *ec2.ReplaceRouteTableAssociationInput) (*ec2.ReplaceRouteTableAssociationOutput, error) {
+	if in.AssociationId == nil {
+		return nil, missing("associationId")
+	}
+	t, err := get(routeTableKind, p.RouteTables, in.RouteTableId)
+	if err != nil {
+		return nil, err
+	}
+	for _, old := range sorted(p.RouteTables) {
+		at := slices.IndexFunc(old.Associations, func(a tableAssociation) bool { return a.ID == *in.AssociationId })
+		isMain := old.isMain() && old.Main == *in.AssociationId
+		if at < 0 && !isMain {
+			continue
+		}
+		if old.VPC != t.VPC {
+			return nil, invalid("Route table %s and association %s belong to different networks", t.ID, *in.AssociationId)
+		}
+		id := p.newID("rtbassoc-")
+		if isMain {
+			old.Main = ""
+			t.Main = id
+		} else {
+			subnet := old.Associations[at].Subnet
+			old.disassociateSubnet(subnet)
+			t.Associations = append(t.Associations, tableAssociation{ID: id, Subnet: subnet})
+		}
+		return &ec2.ReplaceRouteTableAssociationOutput{
+			NewAssociationId: aws.String(id),
+			AssociationState: &types.RouteTableAssociationState{State: types.RouteTableAssociationStateCodeAssociated},
+		}, nil
 	}
 	return nil, service.Refuse("InvalidAssociationID.NotFound", "The association ID '%s' does not exist", *in.AssociationId)
 }

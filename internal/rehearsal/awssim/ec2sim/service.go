@@ -86,6 +86,7 @@ func (s *Service) Operations() []service.Operation {
 		s.accountOperations(),
 		s.instanceTypeOperations(),
 		s.vpcOperations(),
+		s.vpcCIDROperations(),
 		s.subnetOperations(),
 		s.internetGatewayOperations(),
 		s.elasticIPOperations(),
@@ -97,10 +98,16 @@ func (s *Service) Operations() []service.Operation {
 		s.networkACLOperations(),
 		s.networkInterfaceOperations(),
 		s.instanceOperations(),
+		s.launchTemplateOperations(),
+		s.launchTemplateVersionOperations(),
+		s.imageOperations(),
 		s.absentOperations(),
 		s.tagOperations(),
 	)
 }
+
+// Reaches implements service.Contained: EC2 changes nothing but itself.
+func (s *Service) Reaches() []string { return nil }
 
 // Settle implements service.Service.
 func (s *Service) Settle(now time.Time) time.Time {

@@ -16,6 +16,7 @@ type State struct {
 // RegionState is one region's resources by id. Only describe calls and the
 // handlers in this package look inside.
 type RegionState struct {
+	Quotas           map[Quota]int                `json:",omitempty"` // that were raised
 	VPCs             map[string]*vpc              `json:",omitempty"`
 	Subnets          map[string]*subnet           `json:",omitempty"`
 	InternetGateways map[string]*internetGateway  `json:",omitempty"`
@@ -26,6 +27,7 @@ type RegionState struct {
 	NetworkACLs      map[string]*networkACL       `json:",omitempty"`
 	Interfaces       map[string]*networkInterface `json:",omitempty"`
 	Instances        map[string]*instance         `json:",omitempty"`
+	LaunchTemplates  map[string]*launchTemplate   `json:",omitempty"`
 }
 
 // region returns the state of a region, ready for use.
@@ -49,6 +51,7 @@ func (s *State) region(name string) *RegionState {
 	ready(&r.NetworkACLs)
 	ready(&r.Interfaces)
 	ready(&r.Instances)
+	ready(&r.LaunchTemplates)
 	return r
 }
 

@@ -72,7 +72,7 @@ func (p *place) createSubnet(in *ec2.CreateSubnetInput) (*ec2.CreateSubnetOutput
 	if err != nil {
 		return nil, err
 	}
-	if cidr.Bits() < v.CIDR.Bits() || !v.CIDR.Contains(cidr.Addr()) {
+	if !v.holds(cidr) {
 		return nil, service.Refuse("InvalidSubnet.Range", "The CIDR '%s' is invalid.", cidr)
 	}
 	for _, other := range p.Subnets {

@@ -47,6 +47,7 @@ func unknownResource(id string) error {
 	kinds := []kind{
 		vpcKind, subnetKind, internetGatewayKind, natGatewayKind, elasticIPKind, routeTableKind, securityGroupKind,
 		networkACLKind, networkInterfaceKind, instanceKind, securityGroupRuleKind, volumeKind, vpcEndpointKind,
+		launchTemplateKind,
 	}
 	for _, k := range kinds {
 		if strings.HasPrefix(id, k.prefix) {

@@ -130,6 +130,9 @@ func (r *RegionState) entries() []entry {
 			all = append(all, entry{&i.header, instanceKind, false})
 		}
 	}
+	for _, t := range sorted(r.LaunchTemplates) {
+		all = append(all, entry{&t.header, launchTemplateKind, false})
+	}
 	for _, a := range sorted(r.NetworkACLs) {
 		all = append(all, entry{&a.header, networkACLKind, true})
 	}

@@ -14,7 +14,8 @@ import (
 type vpc struct {
 	header
 	CIDR         netip.Prefix
-	Association  string // of the CIDR block
+	Association  string            // of the CIDR block
+	Secondary    []cidrAssociation `json:",omitempty"`
 	DNSHostnames bool
 	DNSSupport   bool
 	UsageMetrics bool
@@ -29,16 +30,20 @@ var vpcKind = kind{
 var vpcs = family[*vpc]{kind: vpcKind, maxPage: largePage, fields: fields[*vpc]{
 	tags: tagged[*vpc],
 	by: map[string]func(*place, *vpc) []string{
-		"cidr":                                  one(func(v *vpc) string { return v.CIDR.String() }),
-		"cidr-block-association.association-id": one(func(v *vpc) string { return v.Association }),
-		"cidr-block-association.cidr-block":     one(func(v *vpc) string { return v.CIDR.String() }),
-		"cidr-block-association.state":          always[*vpc](string(types.VpcCidrBlockStateCodeAssociated)),
-		"dhcp-options-id":                       always[*vpc](dhcpOptions),
-		"is-default":                            always[*vpc]("false"),
-		"owner-id":                              owner[*vpc],
-		"state":                                 func(p *place, v *vpc) []string { return []string{string(p.vpcState(v))} },
-		"tag-key":                               tagKeys[*vpc],
-		"vpc-id":                                one(func(v *vpc) string { return v.ID }),
+		"cidr": one(func(v *vpc) string { return v.CIDR.String() }),
+		"cidr-block-association.association-id": func(_ *place, v *vpc) []string {
+			return v.values(func(a cidrAssociation) string { return a.ID })
+		},
+		"cidr-block-association.cidr-block": func(_ *place, v *vpc) []string {
+			return v.values(func(a cidrAssociation) string { return a.CIDR.String() })
+		},
+		"cidr-block-association.state": always[*vpc](string(types.VpcCidrBlockStateCodeAssociated)),
+		"dhcp-options-id":              always[*vpc](dhcpOptions),
+		"is-default":                   always[*vpc]("false"),
+		"owner-id":                     owner[*vpc],
+		"state":                        func(p *place, v *vpc) []string { return []string{string(p.vpcState(v))} },
+		"tag-key":                      tagKeys[*vpc],
+		"vpc-id":                       one(func(v *vpc) string { return v.ID }),
 	},
 }}
 
@@ -76,7 +81,7 @@ func (p *place) createVPC(in *ec2.CreateVpcInput) (*ec2.CreateVpcOutput, error) 
 	if err != nil {
 		return nil, err
 	}
-	if len(p.VPCs) >= p.sim.quotas.VPCs {
+	if len(p.VPCs) >= p.quota(VPCQuota) {
 		return nil, service.Refuse("VpcLimitExceeded", "The maximum number of VPCs has been reached.")
 	}
 	v := &vpc{
@@ -98,13 +103,14 @@ func (p *place) vpcState(v *vpc) types.VpcState {
 }
 
 func (p *place) showVPC(v *vpc) types.Vpc {
+	var blocks []types.VpcCidrBlockAssociation
+	for _, a := range v.associations() {
+		blocks = append(blocks, a.show(types.VpcCidrBlockStateCodeAssociated))
+	}
 	return types.Vpc{
 		VpcId: aws.String(v.ID), CidrBlock: aws.String(v.CIDR.String()), State: p.vpcState(v),
-		CidrBlockAssociationSet: []types.VpcCidrBlockAssociation{{
-			AssociationId: aws.String(v.Association), CidrBlock: aws.String(v.CIDR.String()),
-			CidrBlockState: &types.VpcCidrBlockState{State: types.VpcCidrBlockStateCodeAssociated},
-		}},
-		DhcpOptionsId: aws.String(dhcpOptions), InstanceTenancy: types.TenancyDefault,
+		CidrBlockAssociationSet: blocks,
+		DhcpOptionsId:           aws.String(dhcpOptions), InstanceTenancy: types.TenancyDefault,
 		IsDefault: aws.Bool(false), OwnerId: aws.String(p.account()), Tags: v.Tags.list(),
 	}
 }

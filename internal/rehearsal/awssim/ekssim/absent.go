@@ -2,7 +2,6 @@ package ekssim
 
 import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"github.com/krops-go/krops/internal/rehearsal/awssim/service"
 )
@@ -12,9 +11,6 @@ import (
 func (s *Service) absentOperations() []service.Operation {
 	return []service.Operation{
 		service.Read("ListFargateProfiles", s.listFargateProfiles, "ClusterName", "MaxResults", "NextToken"),
-		service.Read("ListIdentityProviderConfigs", s.listIdentityProviderConfigs, "ClusterName", "MaxResults", "NextToken"),
-		service.Read("ListPodIdentityAssociations", s.listPodIdentityAssociations, "ClusterName", "MaxResults", "Namespace",
-			"NextToken", "ServiceAccount"),
 	}
 }
 
@@ -23,18 +19,4 @@ func (s *Service) listFargateProfiles(c *service.Call, in *eks.ListFargateProfil
 		return nil, err
 	}
 	return &eks.ListFargateProfilesOutput{FargateProfileNames: []string{}}, nil
-}
-
-func (s *Service) listIdentityProviderConfigs(c *service.Call, in *eks.ListIdentityProviderConfigsInput) (*eks.ListIdentityProviderConfigsOutput, error) {
-	if _, err := s.lookup(c.Region, in.ClusterName); err != nil {
-		return nil, err
-	}
-	return &eks.ListIdentityProviderConfigsOutput{IdentityProviderConfigs: []types.IdentityProviderConfig{}}, nil
-}
-
-func (s *Service) listPodIdentityAssociations(c *service.Call, in *eks.ListPodIdentityAssociationsInput) (*eks.ListPodIdentityAssociationsOutput, error) {
-	if _, err := s.lookup(c.Region, in.ClusterName); err != nil {
-		return nil, err
-	}
-	return &eks.ListPodIdentityAssociationsOutput{Associations: []types.PodIdentityAssociationSummary{}}, nil
 }

@@ -3,8 +3,8 @@
 // the Clusters interface.
 //
 // The aws-auth ConfigMap does not count in MapPrincipal: it lives in the
-// cluster, which EKS does not look into here. Launch templates, remote access,
-// Fargate, hybrid nodes, Auto Mode and IPv6 are refused.
+// cluster, which EKS does not look into here. Remote access, Fargate, hybrid
+// nodes, Auto Mode and IPv6 are refused.
 package ekssim
 
 import "context"

@@ -20,7 +20,7 @@ func (s *Service) clusterOperations() []service.Operation {
 		service.Write("CreateCluster", s.createCluster, "Name", "Version", "RoleArn", "ResourcesVpcConfig", "AccessConfig",
 			"BootstrapSelfManagedAddons", "ClientRequestToken", "EncryptionConfig", "KubernetesNetworkConfig", "Logging",
 			"Tags", "UpgradePolicy"),
-		service.Read("DescribeCluster", s.describeCluster, "Name"),
+		service.Read("DescribeCluster", s.describeCluster, "Name").Saving(),
 		service.Read("ListClusters", s.listClusters, "MaxResults", "NextToken"),
 		service.Write("DeleteCluster", s.deleteCluster, "Name"),
 		service.Read("DescribeClusterVersions", s.describeClusterVersions, "ClusterType", "ClusterVersions", "DefaultOnly",

@@ -29,7 +29,7 @@ func (s *Service) createCluster(c *service.Call, in *eks.CreateClusterInput) (*e
 		return nil, inUse("Cluster already exists with name: %s", name)
 	}
 	cl := &cluster{
-		ID: id, Account: c.Account, Creator: canonicalARN(c.Caller.ARN),
+		ID: id, Account: c.Account, Creator: subject(c.Caller),
 		SelfManagedAddons: in.BootstrapSelfManagedAddons == nil || *in.BootstrapSelfManagedAddons,
 		NodeGroups:        map[string]*nodeGroup{}, Addons: map[string]*addon{}, AccessEntries: map[string]*accessEntry{},
 	}

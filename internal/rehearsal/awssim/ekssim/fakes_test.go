@@ -79,6 +79,8 @@ type network struct {
 	groups     map[string]map[string]string // tags by id
 	interfaces map[string]string            // subnet by id
 	instances  map[string]ec2sim.Instance
+	templates  map[string]ec2sim.LaunchTemplate // by name/version
+	launched   []string                         // types and groups of instances
 	launchErr  error
 	groupErr   error
 }
@@ -144,7 +146,15 @@ func (n *network) DeleteOwnedInterface(_, id string) error {
 	return nil
 }
 
-func (n *network) LaunchOwned(_, subnet, instanceType string, _ []string, _ map[string]string) (ec2sim.Instance, error) {
+func (n *network) LookupLaunchTemplate(_, _, name, version string) (ec2sim.LaunchTemplate, error) {
+	if t, ok := n.templates[name+"/"+version]; ok {
+		return t, nil
+	}
+	return ec2sim.LaunchTemplate{}, service.Refuse("InvalidLaunchTemplateName.NotFoundException", "no template %s", name)
+}
+
+func (n *network) LaunchOwned(_, subnet, instanceType string, groups []string, _ map[string]string) (ec2sim.Instance, error) {
+	n.launched = append(n.launched, fmt.Sprint(instanceType, groups))
 	if n.launchErr != nil {
 		return ec2sim.Instance{}, n.launchErr
 	}

@@ -17,14 +17,14 @@ import (
 func (s *Service) nodeGroupOperations() []service.Operation {
 	return []service.Operation{
 		service.Write("CreateNodegroup", s.createNodegroup, "ClusterName", "NodegroupName", "NodeRole", "Subnets", "AmiType",
-			"CapacityType", "ClientRequestToken", "DiskSize", "InstanceTypes", "Labels", "NodeRepairConfig", "ReleaseVersion",
+			"CapacityType", "ClientRequestToken", "DiskSize", "InstanceTypes", "Labels", "LaunchTemplate", "NodeRepairConfig", "ReleaseVersion",
 			"ScalingConfig", "Tags", "Taints", "UpdateConfig", "Version"),
 		service.Read("DescribeNodegroup", s.describeNodegroup, "ClusterName", "NodegroupName"),
 		service.Read("ListNodegroups", s.listNodegroups, "ClusterName", "MaxResults", "NextToken"),
 		service.Write("UpdateNodegroupConfig", s.updateNodegroupConfig, "ClusterName", "NodegroupName", "ClientRequestToken",
 			"Labels", "NodeRepairConfig", "ScalingConfig", "Taints", "UpdateConfig"),
 		service.Write("UpdateNodegroupVersion", s.updateNodegroupVersion, "ClusterName", "NodegroupName", "ClientRequestToken",
-			"ReleaseVersion", "Version"),
+			"LaunchTemplate", "ReleaseVersion", "Version"),
 		service.Write("DeleteNodegroup", s.deleteNodegroup, "ClusterName", "NodegroupName"),
 	}
 }
@@ -94,11 +94,7 @@ func (s *Service) plan(c *service.Call, cl *cluster, name string, in *eks.Create
 	if err != nil {
 		return nil, none, err
 	}
-	image, instanceTypes, err := s.chooseImage(c.Region, version.Minor, in.AmiType, in.InstanceTypes)
-	if err != nil {
-		return nil, none, err
-	}
-	imageRelease, err := release(image, version, in.ReleaseVersion)
+	chosen, err := s.choose(c.Region, version, in)
 	if err != nil {
 		return nil, none, err
 	}
@@ -114,8 +110,8 @@ func (s *Service) plan(c *service.Call, cl *cluster, name string, in *eks.Create
 	ng.View = types.Nodegroup{
 		ClusterName: cl.View.Name, NodegroupName: aws.String(name), NodegroupArn: aws.String(cl.arn("nodegroup", name, uuid)),
 		Status: types.NodegroupStatusCreating, CreatedAt: aws.Time(now), ModifiedAt: aws.Time(now),
-		Version: aws.String(version.Minor), ReleaseVersion: aws.String(imageRelease),
-		AmiType: image, InstanceTypes: instanceTypes, CapacityType: in.CapacityType, DiskSize: in.DiskSize,
+		Version: aws.String(version.Minor), ReleaseVersion: aws.String(chosen.release),
+		AmiType: chosen.image, InstanceTypes: chosen.shown, LaunchTemplate: chosen.template, CapacityType: in.CapacityType, DiskSize: in.DiskSize,
 		NodeRole: in.NodeRole, Subnets: slices.Clone(in.Subnets),
 		Resources:        &types.NodegroupResources{AutoScalingGroups: []types.AutoScalingGroup{{Name: aws.String(ng.Group)}}},
 		Health:           &types.NodegroupHealth{Issues: []types.Issue{}},
@@ -123,7 +119,7 @@ func (s *Service) plan(c *service.Call, cl *cluster, name string, in *eks.Create
 		UpdateConfig:     &types.NodegroupUpdateConfig{MaxUnavailable: aws.Int32(1)},
 		NodeRepairConfig: &types.NodeRepairConfig{Enabled: aws.Bool(false)},
 	}
-	if ng.View.DiskSize == nil {
+	if ng.View.DiskSize == nil && chosen.template == nil {
 		ng.View.DiskSize = aws.Int32(20)
 	}
 	switch ng.View.CapacityType {
@@ -151,8 +147,8 @@ func (s *Service) plan(c *service.Call, cl *cluster, name string, in *eks.Create
 		ng.View.NodeRepairConfig = repairConfig(in.NodeRepairConfig)
 	}
 	return ng, asgsim.Spec{
-		Region: c.Region, Account: cl.Account, Name: ng.Group, Size: size, Subnets: subnets, InstanceType: instanceTypes[0],
-		SecurityGroups: []string{*cl.View.ResourcesVpcConfig.ClusterSecurityGroupId},
+		Region: c.Region, Account: cl.Account, Name: ng.Group, Size: size, Subnets: subnets, InstanceType: chosen.instanceType,
+		SecurityGroups: cl.nodeGroups(chosen.groups),
 		Tags: map[string]string{
 			"eks:cluster-name": cl.ID.Name, "eks:nodegroup-name": name, "kubernetes.io/cluster/" + cl.ID.Name: "owned",
 			"k8s.io/cluster-autoscaler/enabled": "true", "k8s.io/cluster-autoscaler/" + cl.ID.Name: "owned",

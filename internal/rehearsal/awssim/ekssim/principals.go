@@ -66,6 +66,14 @@ func canonicalARN(arn string) string {
 	return arn
 }
 
+// subject is who a caller is to EKS: the role where it is a session of one.
+func subject(p service.Principal) string {
+	if p.Role != "" {
+		return p.Role
+	}
+	return canonicalARN(p.ARN)
+}
+
 func sessionName(arn string) string {
 	if m := assumedRole.FindStringSubmatch(arn); m != nil {
 		return m[4]

@@ -16,6 +16,9 @@ import (
 type Network interface {
 	LookupSubnet(region, id string) (ec2sim.Subnet, bool)
 	LookupInstanceType(region, name string) (ec2sim.InstanceType, bool)
+	// LookupLaunchTemplate returns a version of the launch template with the
+	// id or, where that is empty, the name.
+	LookupLaunchTemplate(region, id, name, version string) (ec2sim.LaunchTemplate, error)
 	CreateOwnedSecurityGroup(region, vpc, name, description string, tags map[string]string) (string, error)
 	DeleteOwnedSecurityGroup(region, id string) error
 	CreateOwnedInterface(region, subnet string, groups []string, description string) (string, error)
@@ -93,6 +96,9 @@ func (s *Service) Name() string { return "eks" }
 // State is the clusters and everything in them.
 func (s *Service) State() any { return &s.state }
 
+// Reaches implements service.Contained: EKS acts in EC2, IAM and Auto Scaling.
+func (s *Service) Reaches() []string { return []string{"ec2", "iam", "autoscaling"} }
+
 // Operations lists what is modelled.
 func (s *Service) Operations() []service.Operation {
 	return slices.Concat(
@@ -101,12 +107,14 @@ func (s *Service) Operations() []service.Operation {
 		s.nodeGroupOperations(),
 		s.addonOperations(),
 		s.accessOperations(),
+		s.podIdentityOperations(),
+		s.identityProviderOperations(),
 		s.tagOperations(),
 		s.absentOperations(),
 	)
 }
 
-// Objects lists clusters, node groups, add-ons and access entries.
+// Objects lists clusters and everything in them.
 func (s *Service) Objects() []service.Object {
 	var out []service.Object
 	for cl := range s.all() {
@@ -120,6 +128,13 @@ func (s *Service) Objects() []service.Object {
 		}
 		for _, principal := range slices.Sorted(maps.Keys(cl.AccessEntries)) {
 			out = append(out, service.Object{Kind: "access-entry", Region: region, ID: name + "/" + principal, Name: principal})
+		}
+		for _, id := range slices.Sorted(maps.Keys(cl.PodIdentities)) {
+			out = append(out, service.Object{Kind: "podidentityassociation", Region: region, ID: name + "/" + id, Name: id})
+		}
+		if p := cl.IdentityProvider; p != nil {
+			config := *p.View.IdentityProviderConfigName
+			out = append(out, service.Object{Kind: "identityproviderconfig", Region: region, ID: name + "/" + config, Name: config})
 		}
 	}
 	return out

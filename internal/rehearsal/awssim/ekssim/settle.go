@@ -76,7 +76,7 @@ func (s *Service) settleNodeGroup(cl *cluster, ng *nodeGroup, now time.Time) {
 		p := ng.Pending
 		ng.View.ScalingConfig, ng.View.Labels, ng.View.Taints = p.ScalingConfig, p.Labels, p.Taints
 		ng.View.UpdateConfig, ng.View.NodeRepairConfig = p.UpdateConfig, p.NodeRepairConfig
-		ng.View.Version, ng.View.ReleaseVersion = p.Version, p.ReleaseVersion
+		ng.View.Version, ng.View.ReleaseVersion, ng.View.LaunchTemplate = p.Version, p.ReleaseVersion, p.LaunchTemplate
 		ng.View.ModifiedAt = aws.Time(now.UTC())
 		cl.end(*ng.View.NodegroupName, "", nil)
 	}

@@ -42,7 +42,10 @@ type cluster struct {
 	NodeGroups    map[string]*nodeGroup
 	Addons        map[string]*addon
 	AccessEntries map[string]*accessEntry // by principal ARN
-	Updates       []*update               // oldest first
+	PodIdentities map[string]*podIdentity `json:",omitempty"` // by association id
+	// IdentityProvider is the cluster's OpenID Connect provider, or nil.
+	IdentityProvider *identityProvider `json:",omitempty"`
+	Updates          []*update         // oldest first
 }
 
 type nodeGroup struct {

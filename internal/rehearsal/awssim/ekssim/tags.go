@@ -60,6 +60,12 @@ func (s *Service) taggables() []taggable {
 		for _, e := range cl.AccessEntries {
 			add(e.View.AccessEntryArn, &e.View.Tags)
 		}
+		for _, p := range cl.PodIdentities {
+			add(p.View.AssociationArn, &p.View.Tags)
+		}
+		if p := cl.IdentityProvider; p != nil {
+			add(p.View.IdentityProviderConfigArn, &p.View.Tags)
+		}
 	}
 	return out
 }

@@ -53,7 +53,8 @@ func (s *Service) updateClusterConfig(c *service.Call, in *eks.UpdateClusterConf
 		return &eks.UpdateClusterConfigOutput{Update: u}, nil
 	}
 	asked := 0
-	for _, given := range []bool{in.AccessConfig != nil, in.Logging != nil, in.ResourcesVpcConfig != nil, in.UpgradePolicy != nil} {
+	for _, given := range []bool{in.AccessConfig != nil, in.Logging != nil, in.ResourcesVpcConfig != nil, in.UpgradePolicy != nil,
+		in.ZonalShiftConfig != nil} {
 		if given {
 			asked++
 		}
@@ -71,6 +72,8 @@ func (s *Service) updateClusterConfig(c *service.Call, in *eks.UpdateClusterConf
 		kind, params, err = withLogging(&pending, in.Logging)
 	case in.ResourcesVpcConfig != nil:
 		kind, params, err = withEndpointAccess(&pending, in.ResourcesVpcConfig)
+	case in.ZonalShiftConfig != nil:
+		kind, params, err = withZonalShift(&pending, in.ZonalShiftConfig)
 	default:
 		kind, params, err = withUpgradePolicy(&pending, in.UpgradePolicy)
 	}
@@ -148,6 +151,16 @@ func withUpgradePolicy(pending *types.Cluster, in *types.UpgradePolicyRequest) (
 	}
 	pending.UpgradePolicy = &types.UpgradePolicyResponse{SupportType: in.SupportType}
 	return types.UpdateTypeUpgradePolicyUpdate, []types.UpdateParam{param(types.UpdateParamTypeUpgradePolicy, in.SupportType)}, nil
+}
+
+// withZonalShift is kept and shown; no zone is ever shifted away from.
+func withZonalShift(pending *types.Cluster, in *types.ZonalShiftConfigRequest) (types.UpdateType, []types.UpdateParam, error) {
+	enabled := aws.ToBool(in.Enabled)
+	if was := pending.ZonalShiftConfig; was != nil && aws.ToBool(was.Enabled) == enabled || was == nil && !enabled {
+		return "", nil, invalidParameter("Cluster is already at the desired configuration with zonalShiftConfig.enabled: %t", enabled)
+	}
+	pending.ZonalShiftConfig = &types.ZonalShiftConfigResponse{Enabled: aws.Bool(enabled)}
+	return types.UpdateTypeZonalShiftConfigUpdate, []types.UpdateParam{param(types.UpdateParamTypeZonalShiftConfig, enabled)}, nil
 }
 
 // associateEncryptionConfig goes from none to one, once ("EKS API,

@@ -152,17 +152,31 @@ func (s *Service) updateNodegroupVersion(c *service.Call, in *eks.UpdateNodegrou
 	if versionIndex(version.Minor) < versionIndex(*ng.View.Version) {
 		return nil, invalidParameter("Requested Nodegroup version %s is older than its version, %s", version.Minor, *ng.View.Version)
 	}
-	imageRelease, err := release(ng.View.AmiType, version, in.ReleaseVersion)
-	if err != nil {
+	pending := ng.View
+	var imageRelease string
+	var params []types.UpdateParam
+	if in.LaunchTemplate != nil {
+		template, err := s.retemplated(c.Region, ng, in.LaunchTemplate)
+		if err != nil {
+			return nil, err
+		}
+		pending.LaunchTemplate = templateView(template)
+		params = append(params, param(types.UpdateParamTypeLaunchTemplateName, template.Name), param(types.UpdateParamTypeLaunchTemplateVersion, template.Version))
+		if imageRelease = template.ImageID; imageRelease == "" {
+			imageRelease = *ng.View.ReleaseVersion
+		}
+		if err := s.groups.SetLaunch(c.Region, ng.Group, template.InstanceType, cl.nodeGroups(template.SecurityGroups)); err != nil {
+			return nil, err
+		}
+	} else if imageRelease, err = release(ng.View.AmiType, version, in.ReleaseVersion); err != nil {
 		return nil, err
 	}
-	pending := ng.View
 	pending.Version, pending.ReleaseVersion = aws.String(version.Minor), aws.String(imageRelease)
 	old := s.instanceIDs(cl, ng)
 	ng.View.Status = types.NodegroupStatusUpdating
 	ng.Pending = &pending
 	u := cl.begin(c.World, update{NodeGroup: name, Token: aws.ToString(in.ClientRequestToken)}, types.UpdateTypeVersionUpdate,
-		param(types.UpdateParamTypeVersion, version.Minor), param(types.UpdateParamTypeReleaseVersion, imageRelease))
+		append(params, param(types.UpdateParamTypeVersion, version.Minor), param(types.UpdateParamTypeReleaseVersion, imageRelease))...)
 	if err := s.groups.Launch(c.Region, ng.Group, len(old)); err != nil {
 		cl.failNodeGroup(ng, types.NodegroupIssueCodeAsgInstanceLaunchFailures, err)
 	} else {

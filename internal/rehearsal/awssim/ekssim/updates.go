@@ -16,7 +16,7 @@ func (s *Service) updateOperations() []service.Operation {
 	return []service.Operation{
 		service.Write("UpdateClusterVersion", s.updateClusterVersion, "Name", "Version", "ClientRequestToken"),
 		service.Write("UpdateClusterConfig", s.updateClusterConfig, "Name", "AccessConfig", "ClientRequestToken", "Logging",
-			"ResourcesVpcConfig", "UpgradePolicy"),
+			"ResourcesVpcConfig", "UpgradePolicy", "ZonalShiftConfig"),
 		service.Write("AssociateEncryptionConfig", s.associateEncryptionConfig, "ClusterName", "EncryptionConfig", "ClientRequestToken"),
 		service.Read("DescribeUpdate", s.describeUpdate, "Name", "UpdateId", "NodegroupName", "AddonName"),
 		service.Read("ListUpdates", s.listUpdates, "Name", "NodegroupName", "AddonName", "MaxResults", "NextToken"),
@@ -101,7 +101,9 @@ func (cl *cluster) changed(now time.Time) {
 	cl.View.Version, cl.View.PlatformVersion = p.Version, p.PlatformVersion
 	cl.View.Logging, cl.View.ResourcesVpcConfig, cl.View.AccessConfig = p.Logging, p.ResourcesVpcConfig, p.AccessConfig
 	cl.View.UpgradePolicy, cl.View.EncryptionConfig = p.UpgradePolicy, p.EncryptionConfig
+	cl.View.ZonalShiftConfig = p.ZonalShiftConfig
 	cl.View.Status = types.ClusterStatusActive
+	cl.settleIdentityProvider()
 	cl.Pending, cl.Due, cl.ShowUntil = nil, time.Time{}, time.Time{}
 	if cl.apiMode() && !wasAPI {
 		cl.admitOwnPrincipals(now)

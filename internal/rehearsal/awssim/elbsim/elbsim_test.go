@@ -22,13 +22,18 @@ const arn = "arn:aws:elasticloadbalancing:eu-north-1:111122223333:"
 // refusal, empty if it was not refused.
 func call(t *testing.T, s service.Service, in any) (any, string) {
 	t.Helper()
+	return callIn(t, s, in, &service.Call{Context: context.Background(), Region: "eu-north-1"})
+}
+
+func callIn(t *testing.T, s service.Service, in any, c *service.Call) (any, string) {
+	t.Helper()
 	name := strings.TrimSuffix(reflect.TypeOf(in).Elem().Name(), "Input")
 	operations := s.Operations()
 	at := slices.IndexFunc(operations, func(o service.Operation) bool { return o.Name == name })
 	if at < 0 {
 		t.Fatalf("%s has no %s", s.Name(), name)
 	}
-	out, err := operations[at].Invoke(&service.Call{Context: context.Background(), Region: "eu-north-1"}, in)
+	out, err := operations[at].Invoke(c, in)
 	if err == nil {
 		return out, ""
 	}

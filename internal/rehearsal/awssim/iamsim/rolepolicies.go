@@ -3,11 +3,9 @@ package iamsim
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"github.com/krops-go/krops/internal/rehearsal/awssim/service"
 )
@@ -34,7 +32,7 @@ func (s *Service) attachRolePolicy(_ *service.Call, in *iam.AttachRolePolicyInpu
 		return nil, err
 	}
 	arn := aws.ToString(in.PolicyArn)
-	if _, err := lookupPolicy(arn); err != nil {
+	if _, err := s.lookupPolicy(arn); err != nil {
 		return nil, err
 	}
 	if !r.Attached[arn] && len(r.Attached) >= maxAttached {
@@ -62,21 +60,11 @@ func (s *Service) listAttachedRolePolicies(_ *service.Call, in *iam.ListAttached
 	if err != nil {
 		return nil, err
 	}
-	arns := slices.Sorted(maps.Keys(r.Attached))
-	arns = slices.DeleteFunc(arns, func(arn string) bool {
-		return !strings.HasPrefix(strings.TrimPrefix(arn, managedPrefix), aws.ToString(in.PathPrefix))
-	})
-	part, truncated, next, err := page(arns, in.Marker, in.MaxItems)
+	part, truncated, next, err := attachedPage(r.Attached, in.PathPrefix, in.Marker, in.MaxItems)
 	if err != nil {
 		return nil, err
 	}
-	out := &iam.ListAttachedRolePoliciesOutput{AttachedPolicies: []types.AttachedPolicy{}, IsTruncated: truncated, Marker: next}
-	for _, arn := range part {
-		out.AttachedPolicies = append(out.AttachedPolicies, types.AttachedPolicy{
-			PolicyArn: aws.String(arn), PolicyName: aws.String(arn[strings.LastIndex(arn, "/")+1:]),
-		})
-	}
-	return out, nil
+	return &iam.ListAttachedRolePoliciesOutput{AttachedPolicies: part, IsTruncated: truncated, Marker: next}, nil
 }
 
 func (s *Service) putRolePolicy(_ *service.Call, in *iam.PutRolePolicyInput) (*iam.PutRolePolicyOutput, error) {

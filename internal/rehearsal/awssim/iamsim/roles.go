@@ -65,6 +65,9 @@ func (s *Service) createRole(c *service.Call, in *iam.CreateRoleInput) (*iam.Cre
 	if err := checkTrust(trust); err != nil {
 		return nil, err
 	}
+	if err := s.checkPrincipals(trust, c.Account, c.Caller.ARN); err != nil {
+		return nil, err
+	}
 	tags, err := tagged(nil, in.Tags)
 	if err != nil {
 		return nil, err
@@ -78,7 +81,7 @@ func (s *Service) createRole(c *service.Call, in *iam.CreateRoleInput) (*iam.Cre
 	}
 	boundary := aws.ToString(in.PermissionsBoundary)
 	if boundary != "" {
-		if _, err := lookupPolicy(boundary); err != nil {
+		if _, err := s.lookupPolicy(boundary); err != nil {
 			return nil, err
 		}
 	}
@@ -128,6 +131,9 @@ func (s *Service) deleteRole(_ *service.Call, in *iam.DeleteRoleInput) (*iam.Del
 	if err != nil {
 		return nil, err
 	}
+	if err := r.unmodifiable(); err != nil {
+		return nil, err
+	}
 	switch {
 	case len(r.Attached) > 0:
 		return nil, deleteConflict("Cannot delete entity, must detach all policies first.")
@@ -140,13 +146,16 @@ func (s *Service) deleteRole(_ *service.Call, in *iam.DeleteRoleInput) (*iam.Del
 	return &iam.DeleteRoleOutput{}, nil
 }
 
-func (s *Service) updateAssumeRolePolicy(_ *service.Call, in *iam.UpdateAssumeRolePolicyInput) (*iam.UpdateAssumeRolePolicyOutput, error) {
+func (s *Service) updateAssumeRolePolicy(c *service.Call, in *iam.UpdateAssumeRolePolicyInput) (*iam.UpdateAssumeRolePolicyOutput, error) {
 	r, err := s.lookupRole(in.RoleName)
 	if err != nil {
 		return nil, err
 	}
 	trust := aws.ToString(in.PolicyDocument)
 	if err := checkTrust(trust); err != nil {
+		return nil, err
+	}
+	if err := s.checkPrincipals(trust, c.Account, c.Caller.ARN); err != nil {
 		return nil, err
 	}
 	r.Trust = trust

@@ -30,8 +30,8 @@ type Service interface {
 	// the zero time when nothing is under way. The account's lock is held.
 	Settle(now time.Time) time.Time
 	// State returns a pointer to what must outlive the process. It is
-	// marshalled as JSON after every change and filled by unmarshalling
-	// before the first call.
+	// marshalled as JSON after a change and filled by unmarshalling before the
+	// first call.
 	State() any
 	// Objects lists what exists in the account now, deleted things that are
 	// still describable not included, in stable order.
@@ -44,6 +44,12 @@ type Service interface {
 type Resumer interface {
 	Resume(w World)
 }
+
+// Keeper is a Service that keeps more than its State, such as files that the
+// state refers to. Saved is called with the account's lock held whenever the
+// state that is saved is the one that there is, so that what it does not refer
+// to any more may go.
+type Keeper interface{ Saved() }
 
 // Object is one thing that exists in the simulated account.
 type Object struct {
@@ -69,6 +75,9 @@ type Call struct {
 	Waiter bool
 	// World is what the services of the account share.
 	World World
+	// Access decides what the caller may do beyond what the front checked. It
+	// is nil where nobody is denied anything; ask with Decide.
+	Access Access
 }
 
 // Principal is who signed a request.
@@ -76,6 +85,8 @@ type Principal struct {
 	ARN         string
 	UserID      string
 	AccessKeyID string
+	// Role is the ARN of the role whose session it is, or empty.
+	Role string
 }
 
 // World is what the services of one account share. The front implements it.
@@ -111,6 +122,15 @@ type Operation struct {
 	// Mutates is whether a successful call changes the account. The front
 	// saves the state after it and counts it.
 	Mutates bool
+	// Saves is whether a call changes the state although it changes nothing
+	// for AWS, such as remembering what was shown to whom. The front saves the
+	// state after it too.
+	Saves bool
+	// Anonymous is set for operations that nobody signs. Caller is then zero.
+	Anonymous bool
+	// OwnAccess is set when the handler itself decides with Call.Decide
+	// whether the caller may, and the front does not.
+	OwnAccess bool
 	// Fields are the names of the input's fields that the handler honours. A
 	// request that sets any other is refused rather than half obeyed.
 	Fields []string
@@ -144,13 +164,38 @@ func operation[In, Out any](name string, mutates bool, handle func(*Call, *In) (
 	}
 }
 
+// Saving returns the operation with Saves set.
+func (o Operation) Saving() Operation {
+	o.Saves = true
+	return o
+}
+
+// Unsigned returns the operation with Anonymous set.
+func (o Operation) Unsigned() Operation {
+	o.Anonymous = true
+	return o
+}
+
+// DecidingItself returns the operation with OwnAccess set.
+func (o Operation) DecidingItself() Operation {
+	o.OwnAccess = true
+	return o
+}
+
 // Error is a refusal in the service's own terms. Handlers return it as error;
 // the front writes it in the form of the service's protocol.
 type Error struct {
 	Status  int    // HTTP status
 	Code    string // as documented, such as "DependencyViolation"
 	Message string
+	// Header and Details are what S3 tells beside code and message: headers of
+	// the answer, and further elements of its body.
+	Header  http.Header
+	Details []Detail
 }
+
+// Detail is an element of an S3 error.
+type Detail struct{ Name, Value string }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }
 

@@ -23,28 +23,31 @@ func signedWhatItMust(r *http.Request, sig signature) error {
 	return nil
 }
 
-// canonical is the canonical request. The body's digest is always computed, so
-// a digest the client states can only be wrong or redundant.
-func canonical(r *http.Request, sig signature, body []byte) string {
+// canonical is the canonical request, with the digest that it states.
+func canonical(r *http.Request, sig signature, stated string) string {
+	path := r.URL.EscapedPath()
+	if sig.scope.Service == objectStore {
+		path = r.URL.Path
+	}
 	var b strings.Builder
 	b.WriteString(r.Method + "\n")
-	b.WriteString(canonicalPath(r.URL.EscapedPath()) + "\n")
+	b.WriteString(canonicalPath(path) + "\n")
 	b.WriteString(canonicalQuery(r) + "\n")
 	for _, name := range sig.headers {
 		b.WriteString(name + ":" + headerValue(r, name) + "\n")
 	}
-	b.WriteString("\n" + strings.Join(sig.headers, ";") + "\n" + digest(body))
+	b.WriteString("\n" + strings.Join(sig.headers, ";") + "\n" + stated)
 	return b.String()
 }
 
-// canonicalPath escapes the path once more than it is on the wire, as every
-// service but S3 wants it.
-func canonicalPath(escaped string) string {
-	if escaped == "" {
+// canonicalPath escapes a path. Given one as it is on the wire, it escapes once
+// more, as every service but S3 wants it.
+func canonicalPath(path string) string {
+	if path == "" {
 		return "/"
 	}
 	var b strings.Builder
-	for _, c := range []byte(escaped) {
+	for _, c := range []byte(path) {
 		switch {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-._~/", c) >= 0:
 			b.WriteByte(c)

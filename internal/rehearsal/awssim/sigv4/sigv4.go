@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -24,6 +25,11 @@ const (
 	// PresignedLife is how long a presigned URL is good for after its date.
 	// STS and the EKS authenticator hold to it whatever X-Amz-Expires says.
 	PresignedLife = 15 * time.Minute
+
+	// objectStore is S3, which has rules of its own for bodies, paths and the
+	// life of presigned URLs.
+	objectStore = "s3"
+	objectLife  = 7 * 24 * time.Hour
 )
 
 // The reasons for which a signature is not accepted. Errors of this package
@@ -58,6 +64,8 @@ type Verifier struct {
 	Lookup func(accessKeyID string) (Secret, bool)
 	// Now is the time that signatures are dated by.
 	Now func() time.Time
+
+	keys signingKeys
 }
 
 // signature is what a request brings along.
@@ -68,6 +76,7 @@ type signature struct {
 	value     string
 	token     string
 	presigned bool
+	life      time.Duration // that a presigned URL asks for
 }
 
 // ScopeOf returns the scope a request claims, without verifying anything.
@@ -94,20 +103,34 @@ func (v *Verifier) Verify(r *http.Request, body []byte) (Scope, error) {
 	if !ok || secret.SessionToken != sig.token {
 		return Scope{}, fmt.Errorf("%w: %s", ErrUnknownKey, sig.scope.AccessKeyID)
 	}
-	want := sign(secret.Key, sig, canonical(r, sig, body))
+	stated, err := statedDigest(r, sig, body)
+	if err != nil {
+		return Scope{}, err
+	}
+	key := v.keys.of(secret.Key, sig.scope)
+	want := sign(key, sig, canonical(r, sig, stated))
 	if !hmac.Equal([]byte(want), []byte(sig.value)) {
 		return Scope{}, ErrMismatch
 	}
-	if err := v.checkAge(at, sig.presigned); err != nil {
+	if err := checkChunks(r, key, sig, body); err != nil {
+		return Scope{}, err
+	}
+	if err := v.checkAge(at, sig); err != nil {
 		return Scope{}, err
 	}
 	return sig.scope, nil
 }
 
-func (v *Verifier) checkAge(at time.Time, presigned bool) error {
+func (v *Verifier) checkAge(at time.Time, sig signature) error {
 	now := v.Now()
 	oldest := now.Add(-MaxSkew)
-	if presigned {
+	switch {
+	case sig.presigned && sig.scope.Service == objectStore:
+		if sig.life <= 0 || sig.life > objectLife {
+			return fmt.Errorf("%w: X-Amz-Expires is not between 1 and %d seconds", ErrIncomplete, int(objectLife.Seconds()))
+		}
+		oldest = now.Add(-sig.life)
+	case sig.presigned:
 		oldest = now.Add(-PresignedLife)
 	}
 	if at.Before(oldest) || at.After(now.Add(MaxSkew)) {
@@ -149,7 +172,9 @@ func parsePresigned(query url.Values) (signature, error) {
 	if query.Get("X-Amz-Algorithm") != algorithm {
 		return signature{}, fmt.Errorf("%w: the algorithm is not %s", ErrIncomplete, algorithm)
 	}
+	seconds, _ := strconv.Atoi(query.Get("X-Amz-Expires")) // zero is refused where it matters
 	return complete(signature{
+		life:      time.Duration(seconds) * time.Second,
 		date:      query.Get("X-Amz-Date"),
 		value:     query.Get("X-Amz-Signature"),
 		token:     query.Get("X-Amz-Security-Token"),
@@ -170,17 +195,22 @@ func complete(sig signature, credential, headers string) (signature, error) {
 	return sig, nil
 }
 
-func sign(secret string, sig signature, canonical string) string {
-	scope := strings.Join([]string{sig.scope.Date, sig.scope.Region, sig.scope.Service, "aws4_request"}, "/")
-	toSign := strings.Join([]string{algorithm, sig.date, scope, digest([]byte(canonical))}, "\n")
-	key := []byte("AWS4" + secret)
-	for _, part := range []string{sig.scope.Date, sig.scope.Region, sig.scope.Service, "aws4_request", toSign} {
-		mac := hmac.New(sha256.New, key)
-		mac.Write([]byte(part))
-		key = mac.Sum(nil)
-	}
-	return hex.EncodeToString(key)
+func (s Scope) credential() string {
+	return strings.Join([]string{s.Date, s.Region, s.Service, "aws4_request"}, "/")
 }
+
+func sign(key []byte, sig signature, canonical string) string {
+	toSign := strings.Join([]string{algorithm, sig.date, sig.scope.credential(), digest([]byte(canonical))}, "\n")
+	return hexMAC(key, toSign)
+}
+
+func mac(key []byte, text string) []byte {
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte(text))
+	return m.Sum(nil)
+}
+
+func hexMAC(key []byte, text string) string { return hex.EncodeToString(mac(key, text)) }
 
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)

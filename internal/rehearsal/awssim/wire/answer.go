@@ -23,7 +23,9 @@ func (a *Answer) WriteTo(w http.ResponseWriter) {
 	for key, values := range a.Header {
 		w.Header()[key] = values
 	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(a.Body)))
+	if w.Header().Get("Content-Length") == "" { // the answer to a HEAD tells that of the object
+		w.Header().Set("Content-Length", strconv.Itoa(len(a.Body)))
+	}
 	w.WriteHeader(a.Status)
 	_, _ = w.Write(a.Body)
 }
@@ -47,6 +49,10 @@ func (t Target) Result(requestID string, out any) (*Answer, error) {
 		return a.jsonAnswer(http.StatusOK, requestID, body), nil
 	}
 
+	if a.table.Protocol == spelling.RESTXML {
+		return t.restXMLResult(requestID, v)
+	}
+
 	w := &xmlWriter{api: a}
 	w.buf.WriteString("<" + t.Operation + `Response xmlns="` + a.namespace() + `">`)
 	if a.table.Protocol == spelling.EC2Query {
@@ -56,6 +62,9 @@ func (t Target) Result(requestID string, out any) (*Answer, error) {
 	}
 	if err := w.members(v); err != nil {
 		return nil, fmt.Errorf("encode the answer of %s: %w", t.Operation, err)
+	}
+	if a.table.Protocol == spelling.EC2Query {
+		w.emptyLists(v)
 	}
 	if a.table.Protocol == spelling.Query {
 		w.close(t.Operation + "Result")
@@ -67,14 +76,26 @@ func (t Target) Result(requestID string, out any) (*Answer, error) {
 	return a.xmlAnswer(http.StatusOK, requestID, w), nil
 }
 
+const xmlDeclaration = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
+
 // Refusal is the answer of a call that failed, in the form of the API.
 func (a *API) Refusal(requestID string, e *service.Error) *Answer {
+	answer := a.refusal(requestID, e)
+	for name, values := range e.Header {
+		answer.Header[name] = values
+	}
+	return answer
+}
+
+func (a *API) refusal(requestID string, e *service.Error) *Answer {
 	status := e.Status
 	if status == 0 {
 		status = http.StatusBadRequest
 	}
 	w := &xmlWriter{api: a}
 	switch a.table.Protocol {
+	case spelling.RESTXML:
+		return a.restXMLRefusal(status, requestID, e)
 	case spelling.RESTJSON:
 		answer := a.jsonAnswer(status, requestID, jsonMessage(map[string]string{"message": e.Message}))
 		answer.Header.Set("X-Amzn-Errortype", e.Code)
@@ -128,7 +149,7 @@ func jsonMessage(members map[string]string) []byte {
 }
 
 func (a *API) xmlAnswer(status int, requestID string, w *xmlWriter) *Answer {
-	return &Answer{Status: status, Body: append([]byte(`<?xml version="1.0" encoding="UTF-8"?>`+"\n"), w.buf.Bytes()...), Header: http.Header{
+	return &Answer{Status: status, Body: append([]byte(xmlDeclaration), w.buf.Bytes()...), Header: http.Header{
 		"Content-Type":     {"text/xml;charset=UTF-8"},
 		"X-Amzn-Requestid": {requestID},
 	}}

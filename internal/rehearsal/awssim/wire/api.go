@@ -1,5 +1,5 @@
 // Package wire translates between AWS requests and answers as they cross HTTP
-// and the structs of the AWS SDK for Go v2, in the four protocols that the
+// and the structs of the AWS SDK for Go v2, in the five protocols that the
 // simulated services speak. It works by reflection over the SDK's types, so it
 // depends on none of the SDK's service packages; how each field is spelled
 // comes from tables generated from the SDK's source.
@@ -11,6 +11,7 @@ package wire
 import (
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/krops-go/krops/internal/rehearsal/awssim/wire/spelling"
 )
@@ -24,25 +25,40 @@ type API struct {
 	name    string // last element of the SDK package's path
 	signing string // service in the signature's scope
 	table   *spelling.Table
+	known   *sync.Map // fields by struct type, worked out when first met
 }
 
 // Codec holds every API. It is read-only after New and safe for concurrent use.
-type Codec struct{ apis []*API }
+type Codec struct {
+	apis  []*API
+	hosts []string
+}
 
-// New returns the codec.
-func New() *Codec {
-	return &Codec{apis: []*API{
-		{"autoscaling", "autoscaling", autoscalingTable()},
-		{"ec2", "ec2", ec2Table()},
-		{"eks", "eks", eksTable()},
-		{"elasticloadbalancing", "elasticloadbalancing", elasticloadbalancingTable()},
-		{"elasticloadbalancingv2", "elasticloadbalancing", elasticloadbalancingv2Table()},
-		{"iam", "iam", iamTable()},
-		{"resourcegroupstaggingapi", "tagging", resourcegroupstaggingapiTable()},
-		{"servicequotas", "servicequotas", servicequotasTable()},
-		{"ssm", "ssm", ssmTable()},
-		{"sts", "sts", stsTable()},
+// New returns the codec. hosts are names of the server whose subdomains are
+// S3's buckets, beside those that always are: of localhost, of addresses, and
+// AWS's own.
+func New(hosts ...string) *Codec {
+	return &Codec{hosts: hosts, apis: []*API{
+		newAPI("autoscaling", "autoscaling", autoscalingTable()),
+		newAPI("cloudformation", "cloudformation", cloudformationTable()),
+		newAPI("ec2", "ec2", ec2Table()),
+		newAPI("eks", "eks", eksTable()),
+		newAPI("elasticloadbalancing", "elasticloadbalancing", elasticloadbalancingTable()),
+		newAPI("elasticloadbalancingv2", "elasticloadbalancing", elasticloadbalancingv2Table()),
+		newAPI("iam", "iam", iamTable()),
+		newAPI("kms", "kms", kmsTable()),
+		newAPI("rds", "rds", rdsTable()),
+		newAPI("resourcegroupstaggingapi", "tagging", resourcegroupstaggingapiTable()),
+		newAPI("s3", "s3", s3Table()),
+		newAPI("secretsmanager", "secretsmanager", secretsmanagerTable()),
+		newAPI("servicequotas", "servicequotas", servicequotasTable()),
+		newAPI("ssm", "ssm", ssmTable()),
+		newAPI("sts", "sts", stsTable()),
 	}}
+}
+
+func newAPI(name, signing string, table *spelling.Table) *API {
+	return &API{name: name, signing: signing, table: table, known: &sync.Map{}}
 }
 
 // OfInput returns the API whose SDK package declares the input type, and the
@@ -75,6 +91,9 @@ func (a *API) Protocol() spelling.Protocol { return a.table.Protocol }
 
 // namespace is the XML namespace of the API's answers.
 func (a *API) namespace() string {
+	if a.table.Protocol == spelling.RESTXML {
+		return "http://s3.amazonaws.com/doc/2006-03-01/"
+	}
 	return "https://" + a.signing + ".amazonaws.com/doc/" + a.table.Version + "/"
 }
 
@@ -83,11 +102,15 @@ type field struct {
 	index int
 	goName,
 	in, out, item string
+	flat, attr, httpDate bool
 }
 
 // fields lists the fields of an SDK struct that are data. ResultMetadata is
 // the client's own, and unexported ones are markers.
 func (a *API) fields(t reflect.Type) []field {
+	if known, ok := a.known.Load(t); ok {
+		return known.([]field)
+	}
 	all := make([]field, 0, t.NumField())
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -95,8 +118,10 @@ func (a *API) fields(t reflect.Type) []field {
 			continue
 		}
 		name := a.table.Of(t.Name(), f.Name, isList(f.Type))
-		all = append(all, field{index: i, goName: f.Name, in: name.In, out: name.Out, item: name.Item})
+		all = append(all, field{index: i, goName: f.Name, in: name.In, out: name.Out, item: name.Item,
+			flat: name.Flat, attr: name.Attr, httpDate: name.HTTPDate})
 	}
+	a.known.Store(t, all)
 	return all
 }
 

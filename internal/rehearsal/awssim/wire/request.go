@@ -2,28 +2,58 @@ package wire
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
+	"github.com/krops-go/krops/internal/rehearsal/awssim/sigv4"
 	"github.com/krops-go/krops/internal/rehearsal/awssim/wire/spelling"
 )
 
 // Request is an HTTP request whose body was read.
 type Request struct {
 	Method string
+	// Host is the host as the client named it, with the port if it did.
+	Host string
 	// Path is the path as escaped by the client; labels may hold %2F.
-	Path   string
-	Query  url.Values
+	Path  string
+	Query url.Values
+	// Header includes what trails a body sent in chunks.
 	Header http.Header
 	Body   []byte
 
-	form url.Values // of the query protocols, from body or query
+	malformed error      // of a body in chunks
+	form      url.Values // of the query protocols, from body or query
 }
 
 // NewRequest returns the request that r and its body make.
 func NewRequest(r *http.Request, body []byte) *Request {
-	return &Request{Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.Query(), Header: r.Header, Body: body}
+	payload, trailers, err := sigv4.Payload(r, body)
+	header := r.Header
+	if trailers != nil {
+		header = r.Header.Clone()
+		maps.Copy(header, trailers)
+		withoutChunks(header)
+	}
+	return &Request{
+		Method: r.Method, Host: r.Host, Path: r.URL.EscapedPath(), Query: r.URL.Query(),
+		Header: header, Body: payload, malformed: err,
+	}
+}
+
+// withoutChunks drops what a header says only of the body as it was sent.
+func withoutChunks(header http.Header) {
+	header.Set("Content-Length", header.Get("X-Amz-Decoded-Content-Length"))
+	codings := slices.DeleteFunc(strings.Split(header.Get("Content-Encoding"), ","), func(c string) bool {
+		c = strings.TrimSpace(c)
+		return c == "" || c == "aws-chunked"
+	})
+	header.Del("Content-Encoding")
+	if len(codings) > 0 {
+		header.Set("Content-Encoding", strings.Join(codings, ","))
+	}
 }
 
 // Target is where a request goes.
@@ -49,7 +79,7 @@ func (c *Codec) Identify(service string, r *Request) (Target, error) {
 		if a.signing != service {
 			continue
 		}
-		t, matches, err := a.identify(r)
+		t, matches, err := a.identify(r, c.hosts)
 		if err != nil || matches {
 			return t, err
 		}
@@ -80,11 +110,14 @@ func (c *Codec) Fallback(r *Request) *API {
 const formType = "application/x-www-form-urlencoded"
 
 // identify reports matches false when the request is for another version.
-func (a *API) identify(r *Request) (t Target, matches bool, err error) {
+func (a *API) identify(r *Request, hosts []string) (t Target, matches bool, err error) {
 	t = Target{API: a, Operation: r.Method + " " + r.Path}
 	switch a.table.Protocol {
 	case spelling.RESTJSON:
 		a.route(r, &t)
+		return t, t.Known, nil
+	case spelling.RESTXML:
+		a.routeXML(r, hosts, &t)
 		return t, t.Known, nil
 	case spelling.JSON11:
 		version, operation, ok := strings.Cut(r.Header.Get("X-Amz-Target"), ".")

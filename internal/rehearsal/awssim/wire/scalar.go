@@ -85,7 +85,7 @@ func text(v reflect.Value) (string, error) {
 // map, and an enum without a value. Plain numbers and booleans always have one.
 func unset(v reflect.Value) bool {
 	switch v.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map:
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
 		return v.IsNil()
 	case reflect.String:
 		return v.Len() == 0

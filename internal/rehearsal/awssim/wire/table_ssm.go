@@ -9,9 +9,18 @@ func ssmTable() *spelling.Table {
 		Protocol: spelling.JSON11,
 		Version:  "AmazonSSM",
 		Operations: map[string]spelling.Binding{
-			"GetParameter":        {},
-			"GetParameters":       {},
-			"GetParametersByPath": {},
+			"AddTagsToResource":      {},
+			"DeleteParameter":        {},
+			"DeleteParameters":       {},
+			"DescribeParameters":     {},
+			"GetParameter":           {},
+			"GetParameterHistory":    {},
+			"GetParameters":          {},
+			"GetParametersByPath":    {},
+			"LabelParameterVersion":  {},
+			"ListTagsForResource":    {},
+			"PutParameter":           {},
+			"RemoveTagsFromResource": {},
 		},
 	}
 }

@@ -26,34 +26,46 @@ func (w *xmlWriter) text(name, text string) {
 
 func (w *xmlWriter) members(v reflect.Value) error {
 	for _, f := range w.api.fields(v.Type()) {
-		if unset(v.Field(f.index)) {
+		if f.attr || unset(v.Field(f.index)) {
 			continue
 		}
-		if err := w.value(f.out, f.item, v.Field(f.index)); err != nil {
+		if err := w.value(f, v.Field(f.index)); err != nil {
 			return fmt.Errorf("%s.%s: %w", v.Type().Name(), f.goName, err)
 		}
 	}
 	return nil
 }
 
-func (w *xmlWriter) value(name, item string, v reflect.Value) error {
+// emptyLists writes the lists of an answer that hold nothing. EC2 does not
+// leave them out, and clients tell an empty list from none.
+func (w *xmlWriter) emptyLists(v reflect.Value) {
+	for _, f := range w.api.fields(v.Type()) {
+		if one := v.Field(f.index); isList(one.Type()) && one.IsNil() {
+			w.open(f.out)
+			w.close(f.out)
+		}
+	}
+}
+
+func (w *xmlWriter) value(f field, v reflect.Value) error {
 	typ := v.Type()
+	name := f.out
 	switch {
 	case typ.Kind() == reflect.Pointer:
-		return w.value(name, item, v.Elem())
+		return w.value(f, v.Elem())
 	case typ.Kind() == reflect.Struct && typ != timeType:
-		w.open(name)
+		w.buf.WriteString("<" + name + w.attributes(v) + ">")
 		if err := w.members(v); err != nil {
 			return err
 		}
 		w.close(name)
 		return nil
+	case isList(typ) && f.flat:
+		return w.items(name, v)
 	case isList(typ):
 		w.open(name)
-		for i := range v.Len() {
-			if err := w.value(item, "", v.Index(i)); err != nil {
-				return err
-			}
+		if err := w.items(f.item, v); err != nil {
+			return err
 		}
 		w.close(name)
 		return nil
@@ -68,6 +80,15 @@ func (w *xmlWriter) value(name, item string, v reflect.Value) error {
 	return nil
 }
 
+func (w *xmlWriter) items(name string, v reflect.Value) error {
+	for i := range v.Len() {
+		if err := w.value(field{out: name}, v.Index(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (w *xmlWriter) dictionary(name string, v reflect.Value) error {
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
@@ -75,7 +96,7 @@ func (w *xmlWriter) dictionary(name string, v reflect.Value) error {
 	for _, key := range keys {
 		w.open("entry")
 		w.text("key", key.String())
-		if err := w.value("value", "", v.MapIndex(key)); err != nil {
+		if err := w.value(field{out: "value"}, v.MapIndex(key)); err != nil {
 			return err
 		}
 		w.close("entry")

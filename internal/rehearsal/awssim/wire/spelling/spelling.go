@@ -14,6 +14,7 @@ const (
 	Query                        // form in, XML out
 	RESTJSON                     // method, path and JSON body
 	JSON11                       // X-Amz-Target and JSON body
+	RESTXML                      // method, path, headers and XML body; Amazon S3
 )
 
 // Table is the spelling of one API.
@@ -29,15 +30,28 @@ type Table struct {
 	Names map[string]Name
 }
 
-// Binding is where an operation of a RESTJSON API is found; it is zero for the
-// other protocols.
+// Binding is where an operation of a REST API is found; it is zero for the
+// other protocols. All but the first three are of RESTXML.
 type Binding struct {
 	Method string
 	// URI is the path's template. A label in braces is the request spelling of
-	// the field it carries.
+	// the field it carries; one that ends in a plus takes the rest of the path.
+	// What follows a question mark tells operations of one path apart.
 	URI string
 	// Query are the request spellings of the fields carried in the query.
 	Query []string
+	// Bucket is whether the operation is on a bucket, which the host or the
+	// first segment of the path names.
+	Bucket bool
+	// Headers are the request spellings of the fields carried in headers, and
+	// OutHeaders the response spellings. A map's is the prefix of its headers.
+	Headers, OutHeaders []string
+	// Required are the spellings of query members and headers without which
+	// the request is for another operation.
+	Required []string
+	// Payload is the field that is the whole body of the request, and
+	// OutPayload that of the response.
+	Payload, OutPayload string
 }
 
 // Name is the spelling of one field.
@@ -45,6 +59,12 @@ type Name struct {
 	In   string // in requests
 	Out  string // in responses
 	Item string // element name of a list's items
+	// Flat is whether a list's items stand side by side in the structure itself.
+	Flat bool
+	// Attr is whether the field is an attribute of the element.
+	Attr bool
+	// HTTPDate is whether a time is written as HTTP headers do.
+	HTTPDate bool
 }
 
 // Of returns the spelling of a struct's field; list is whether it holds a list.
@@ -59,6 +79,10 @@ func (t *Table) Of(structName, field string, list bool) Name {
 	}
 	if differs.Item != "" {
 		name.Item = differs.Item
+	}
+	name.Flat, name.Attr, name.HTTPDate = differs.Flat, differs.Attr, differs.HTTPDate
+	if name.Attr {
+		name.In = name.Out // the SDK writes attributes where their element begins
 	}
 	return name
 }
@@ -75,7 +99,7 @@ func Default(p Protocol, field string, list bool) Name {
 		return Name{In: field, Out: lowerFirst(field)}
 	case p == RESTJSON:
 		return Name{In: lowerFirst(field), Out: lowerFirst(field)}
-	case list && p == Query:
+	case list && (p == Query || p == RESTXML):
 		return Name{In: field, Out: field, Item: "member"}
 	default:
 		return Name{In: field, Out: field}

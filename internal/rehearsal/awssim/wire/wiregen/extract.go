@@ -23,6 +23,7 @@ var protocols = map[string]spelling.Protocol{
 	"awsAwsquery_":  spelling.Query,
 	"awsRestjson1_": spelling.RESTJSON,
 	"awsAwsjson11_": spelling.JSON11,
+	"awsRestxml_":   spelling.RESTXML,
 }
 
 // extract reads the table of the operations from the SDK's source. Whatever it
@@ -66,6 +67,13 @@ func (e *extraction) operation(op string) error {
 	if e.table.Version != version {
 		return fmt.Errorf("version %q beside %q", version, e.table.Version)
 	}
+	if e.table.Protocol == spelling.RESTXML {
+		if err := e.restXMLAnswer(op, e.src.handles["deserializeOp"+op], &binding); err != nil {
+			return err
+		}
+		e.table.Operations[op] = binding
+		return nil
+	}
 	e.table.Operations[op] = binding
 
 	if fn := e.src.funcs["serializeOpDocument"+op+"Input"]; fn != nil {
@@ -92,6 +100,9 @@ func (e *extraction) operation(op string) error {
 // otherwise the version that tells APIs apart.
 func (e *extraction) binding(op string, handle *ast.FuncDecl) (b spelling.Binding, version string, err error) {
 	switch e.table.Protocol {
+	case spelling.RESTXML:
+		b, err = e.restXMLBinding(op, handle)
+		return b, "", err
 	case spelling.JSON11:
 		ast.Inspect(handle, func(n ast.Node) bool {
 			if c, ok := n.(*ast.CallExpr); ok && len(c.Args) == 1 {
@@ -122,14 +133,7 @@ func (e *extraction) binding(op string, handle *ast.FuncDecl) (b spelling.Bindin
 	if !ok || strings.Contains(uri[0], "?") || strings.Contains(uri[0], "+}") {
 		return b, "", fmt.Errorf("path %q is not understood", uri)
 	}
-	b.URI = uri[0]
-	for _, stmt := range handle.Body.List {
-		if assign, ok := stmt.(*ast.AssignStmt); ok {
-			if sel, ok := assign.Lhs[0].(*ast.SelectorExpr); ok && sel.Sel.Name == "Method" {
-				b.Method = literal(assign.Rhs[0])
-			}
-		}
-	}
+	b.URI, b.Method = uri[0], method(handle)
 	bindings := e.src.funcs["serializeOpHttpBindings"+op+"Input"]
 	if bindings == nil {
 		return b, "", nil
@@ -199,10 +203,15 @@ func (e *extraction) request(fn *ast.FuncDecl) error {
 }
 
 func (e *extraction) requestChild(node ast.Node) error {
-	if fn := e.src.callee(node); fn != nil {
+	fn := e.src.callee(node)
+	switch {
+	case fn == nil || isUnion(fn):
+		return nil
+	case e.table.Protocol == spelling.RESTXML:
+		return e.xmlRequest(fn)
+	default:
 		return e.request(fn)
 	}
-	return nil
 }
 
 // response follows a function that reads a shape from a response.
@@ -211,11 +220,16 @@ func (e *extraction) response(fn *ast.FuncDecl) error {
 	if err != nil || sh == nil {
 		return err
 	}
+	if isUnion(fn) {
+		return nil
+	}
 	if strings.HasSuffix(fn.Name.Name, "Unwrapped") {
 		if sh.dic {
 			return nil // the entry of a map, read by its own function in XML
 		}
-		return fmt.Errorf("%s: a flattened list is not understood", fn.Name.Name)
+		if e.table.Protocol != spelling.RESTXML {
+			return fmt.Errorf("%s: a flattened list is not understood", fn.Name.Name)
+		}
 	}
 	if sh.list || sh.dic {
 		if child := e.src.callee(fn.Body); child != nil {
@@ -240,7 +254,7 @@ func (e *extraction) response(fn *ast.FuncDecl) error {
 }
 
 func (e *extraction) responseMember(structName, key string, clause *ast.CaseClause) error {
-	name := spelling.Name{Out: key}
+	name := spelling.Name{Out: key, Attr: strings.Contains(key, ":")}
 	body := &ast.BlockStmt{List: clause.Body}
 	child, list := e.src.callee(body), false
 	if child != nil {
@@ -249,7 +263,8 @@ func (e *extraction) responseMember(structName, key string, clause *ast.CaseClau
 			return err
 		}
 		list = sh.list
-		if args, ok := call(child, "EqualFold"); ok && list {
+		name.Flat = list && strings.HasSuffix(child.Name.Name, "Unwrapped")
+		if args, ok := call(child, "EqualFold"); ok && list && !name.Flat {
 			name.Item = args[0]
 		}
 		if err := e.response(child); err != nil {
@@ -284,7 +299,10 @@ func (e *extraction) enter(fn *ast.FuncDecl) (*shape, error) {
 	if e.table.Protocol == spelling.RESTJSON || e.table.Protocol == spelling.JSON11 {
 		refused = []string{"ParseDateTime", "FormatDateTime"}
 	}
-	for _, name := range append(refused, "ParseHTTPDate", "FormatHTTPDate") {
+	if e.table.Protocol != spelling.RESTXML {
+		refused = append(refused, "ParseHTTPDate", "FormatHTTPDate")
+	}
+	for _, name := range refused {
 		if _, ok := call(fn, name); ok {
 			return nil, fmt.Errorf("%s: time format %s is not understood", fn.Name.Name, name)
 		}
@@ -310,6 +328,7 @@ func (e *extraction) record(structName, field string, name spelling.Name, list b
 			*part.have = *part.found
 		}
 	}
+	known.Flat, known.Attr, known.HTTPDate = known.Flat || name.Flat, known.Attr || name.Attr, known.HTTPDate || name.HTTPDate
 	e.names[key] = known
 	e.lists[key] = e.lists[key] || list
 	return nil

@@ -81,6 +81,7 @@ func moduleDir(module string) (string, error) {
 
 var protocolNames = map[spelling.Protocol]string{
 	spelling.EC2Query: "EC2Query", spelling.Query: "Query", spelling.RESTJSON: "RESTJSON", spelling.JSON11: "JSON11",
+	spelling.RESTXML: "RESTXML",
 }
 
 func render(name string, t *spelling.Table) []byte {
@@ -94,14 +95,15 @@ func render(name string, t *spelling.Table) []byte {
 	}
 	fmt.Fprintf(&b, "Operations: map[string]spelling.Binding{\n")
 	for _, op := range slices.Sorted(maps.Keys(t.Operations)) {
-		fmt.Fprintf(&b, "%q: {%s},\n", op, members("Method", t.Operations[op].Method, "URI", t.Operations[op].URI)+queryMember(t.Operations[op].Query))
+		fmt.Fprintf(&b, "%q: {%s},\n", op, binding(t.Operations[op]))
 	}
 	fmt.Fprintf(&b, "},\n")
 	if len(t.Names) > 0 {
 		fmt.Fprintf(&b, "Names: map[string]spelling.Name{\n")
 		for _, key := range slices.Sorted(maps.Keys(t.Names)) {
 			n := t.Names[key]
-			fmt.Fprintf(&b, "%q: {%s},\n", key, members("In", n.In, "Out", n.Out, "Item", n.Item))
+			fmt.Fprintf(&b, "%q: {%s},\n", key, join(members("In", n.In, "Out", n.Out, "Item", n.Item),
+				flag("Flat", n.Flat), flag("Attr", n.Attr), flag("HTTPDate", n.HTTPDate)))
 		}
 		fmt.Fprintf(&b, "},\n")
 	}
@@ -120,9 +122,27 @@ func members(pairs ...string) string {
 	return strings.Join(parts, ", ")
 }
 
-func queryMember(query []string) string {
-	if len(query) == 0 {
+func binding(b spelling.Binding) string {
+	return join(members("Method", b.Method, "URI", b.URI), list("Query", b.Query), flag("Bucket", b.Bucket),
+		list("Headers", b.Headers), list("OutHeaders", b.OutHeaders), list("Required", b.Required),
+		members("Payload", b.Payload, "OutPayload", b.OutPayload))
+}
+
+// join writes the parts that are not empty.
+func join(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
+}
+
+func list(field string, values []string) string {
+	if len(values) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", Query: %#v", query)
+	return fmt.Sprintf("%s: %#v", field, values)
+}
+
+func flag(field string, set bool) string {
+	if !set {
+		return ""
+	}
+	return field + ": true"
 }

@@ -9,18 +9,23 @@ type api struct {
 }
 
 // modelled is the one list of what the simulated AWS can speak. APIs small
-// enough are covered whole; EC2 and Systems Manager are too large for that.
+// enough are covered whole; the others are too large for that.
 func modelled() []api {
 	return []api{
 		{name: "autoscaling"},
+		{name: "cloudformation", operations: cloudformationOperations()},
 		{name: "ec2", operations: ec2Operations()},
 		{name: "eks"},
 		{name: "elasticloadbalancing"},
 		{name: "elasticloadbalancingv2"},
 		{name: "iam"},
+		{name: "kms"},
+		{name: "rds", operations: rdsOperations()},
 		{name: "resourcegroupstaggingapi"},
+		{name: "s3", operations: s3Operations()},
+		{name: "secretsmanager"},
 		{name: "servicequotas"},
-		{name: "ssm", operations: []string{"GetParameter", "GetParameters", "GetParametersByPath"}},
+		{name: "ssm", operations: ssmOperations()},
 		{name: "sts"},
 	}
 }

@@ -14,14 +14,15 @@ import (
 // encodes or decodes one shape, member by member, which is where the wire names
 // are; its name begins with the protocol's, as in awsEc2query_serializeDocumentTag.
 type source struct {
-	prefix  string                   // with the underscore
-	funcs   map[string]*ast.FuncDecl // by name without the prefix
-	handles map[string]*ast.FuncDecl // HandleSerialize and HandleDeserialize by receiver without the prefix
+	prefix    string                   // with the underscore
+	funcs     map[string]*ast.FuncDecl // by name without the prefix
+	handles   map[string]*ast.FuncDecl // HandleSerialize and HandleDeserialize by receiver without the prefix
+	validates map[string]*ast.FuncDecl // what refuses inputs that lack required members, by name
 }
 
 func readSource(dir string) (*source, error) {
-	src := &source{funcs: map[string]*ast.FuncDecl{}, handles: map[string]*ast.FuncDecl{}}
-	for _, file := range []string{"serializers.go", "deserializers.go"} {
+	src := &source{funcs: map[string]*ast.FuncDecl{}, handles: map[string]*ast.FuncDecl{}, validates: map[string]*ast.FuncDecl{}}
+	for _, file := range []string{"serializers.go", "deserializers.go", "validators.go"} {
 		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, file), nil, parser.SkipObjectResolution)
 		if err != nil {
 			return nil, fmt.Errorf("read the SDK's encoding: %w", err)
@@ -39,6 +40,10 @@ func readSource(dir string) (*source, error) {
 }
 
 func (s *source) add(fn *ast.FuncDecl) {
+	if fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "validate") {
+		s.validates[fn.Name.Name] = fn
+		return
+	}
 	if fn.Recv == nil {
 		if prefix, rest, ok := strings.Cut(fn.Name.Name, "_"); ok {
 			s.prefix = prefix + "_"
