@@ -11,7 +11,13 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-const defaultMode = 0o644
+// A kubelet's default is 0644, and modes may open files to groups and others.
+// Here programs run as the user of the node, on a machine that may have other
+// users, so files are for their owner only.
+const (
+	defaultMode = 0o600
+	ownerOnly   = 0o700
+)
 
 // collect reads what a volume is made of. The payload is nil for volumes that
 // are not made of objects.
@@ -121,7 +127,7 @@ func (c *collector) add(path string, content []byte, modes ...*int32) {
 			break
 		}
 	}
-	c.payload[path] = payloadFile{content, mode.Perm()}
+	c.payload[path] = payloadFile{content, mode & ownerOnly}
 }
 
 // accountToken is a service account's token in a volume.
