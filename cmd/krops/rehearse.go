@@ -30,6 +30,18 @@ func (o *rehearseOptions) AddFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.discard, "discard", false, "end an unfinished or kept rehearsal and remove all of it")
 }
 
+// again is the command that takes the same rehearsal up.
+func (o *rehearseOptions) again(name string) string {
+	command := "krops rehearse " + name
+	if o.root != "." {
+		command += " --root " + o.root
+	}
+	if o.stateDir != "" {
+		command += " --state-dir " + o.stateDir
+	}
+	return command
+}
+
 // lastBeforeTeardown is the step after which --keep stops.
 const lastBeforeTeardown = lifecycle.StepBootstrapDelete
 
@@ -67,6 +79,7 @@ func runRehearse(ctx context.Context, name string, o rehearseOptions, stdout, st
 	if o.keep {
 		o.until = lastBeforeTeardown
 	}
+	again := o.again(name)
 	if o.stateDir == "" {
 		o.stateDir = filepath.Join(o.root, ".krops", "rehearsal", name)
 	}
@@ -110,8 +123,8 @@ func runRehearse(ctx context.Context, name string, o rehearseOptions, stdout, st
 		}
 		return fmt.Errorf("%w\nRun the same command again to go on from here, or add --discard to throw the rehearsal away.\nLogs are below %s", err, opts.StateDir)
 	}
-	if o.until != "" {
-		printKept(stdout, name, r)
+	if o.until != "" && o.output == "text" {
+		printKept(stdout, again, r)
 	}
 	return nil
 }

@@ -73,10 +73,12 @@ func callsByService(r *rehearsal.Report) []serviceCalls {
 	return list
 }
 
-func printKept(out io.Writer, name string, r *rehearsal.Rehearsal) {
+// printKept tells how to look around in a rehearsal that stopped early and lives
+// on; again is the command that takes it up.
+func printKept(out io.Writer, again string, r *rehearsal.Rehearsal) {
 	access := r.Access()
 	fmt.Fprintf(out, `
-The management cluster runs. To look around:
+The rehearsal lives on. To look around in the management cluster, if it was built:
 
   export KUBECONFIG=%s
   kubectl get clusters,machinepools,nodes -A
@@ -88,7 +90,7 @@ The simulated AWS, for the aws command:
   aws eks list-clusters
   aws ec2 describe-vpcs
 
-To tear it down and finish the rehearsal:  krops rehearse %s
-To throw it away:                          krops rehearse %s --discard
-`, access.Kubeconfig, access.Endpoint, access.CredentialsFile, access.Region, name, name)
+To go on and tear it down:  %s
+To throw it away:           %s --discard
+`, access.Kubeconfig, access.Endpoint, access.CredentialsFile, access.Region, again, again)
 }

@@ -25,6 +25,9 @@ func (r *Rehearsal) report(ctx context.Context) (*Report, error) {
 		calls := *r.counts.After - *r.counts.Before
 		report.MoveCalls = &calls
 	}
+	if r.world == nil && r.kept() {
+		return report, nil // stopped before there was a cloud
+	}
 	var err error
 	report.Cloud, err = r.cloudReport(ctx)
 	return report, err
