@@ -118,8 +118,11 @@ func (r *Run) Stop(ctx context.Context) error {
 	return cluster.Stop(ctx, r.bootstrapDir())
 }
 
-// errNoManagement is why there is no way into the management cluster.
-var errNoManagement = errors.New("the management cluster's control plane does not exist")
+// Why there is no way into the management cluster although the cloud answered.
+var (
+	errNoManagement = errors.New("the management cluster's control plane does not exist")
+	errNotServing   = errors.New("the management cluster's control plane does not serve")
+)
 
 // management connects to the management cluster through the kubeconfig that
 // people use, which it writes first.
@@ -131,7 +134,7 @@ func (r *Run) management(ctx context.Context) (*kube.Cluster, error) {
 	case found == presence.Absent:
 		return nil, errNoManagement
 	case !cp.Serving:
-		return nil, fmt.Errorf("the management cluster's control plane is %s", cp.State)
+		return nil, fmt.Errorf("%w: it is %s", errNotServing, cp.State)
 	}
 	access := cp.Access
 	access.Name = r.Environment.Kubeconfig.Context
@@ -173,11 +176,12 @@ func (r *Run) owner(ctx context.Context) (ownership, error) {
 	if errors.Is(err, errNoManagement) {
 		return o, nil
 	}
+	if o.inBootstrap && errors.Is(err, errNotServing) {
+		// Under construction by the bootstrap cluster, which owns it. Any other
+		// error leaves unknown whether a move has brought a copy over.
+		return o, nil
+	}
 	if err != nil {
-		if o.inBootstrap {
-			// Under construction by the bootstrap cluster, which owns it.
-			return o, nil
-		}
 		return o, err
 	}
 	if o.inManagement, o.paused, err = r.lookup(ctx, c); err != nil {
